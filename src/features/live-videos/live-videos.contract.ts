@@ -30,8 +30,8 @@ const point = Type.Object({ latitude: Type.Number(), longitude: Type.Number() })
 const placeSchema = Type.Object({ id: Type.Optional(Type.String()), location: Type.Optional(point) });
 
 /**
- * The field with the original page of a video. A page that shares the video also lists the video, so the original page may not be the page of the
- * list.
+ * The field `page` is the original page of a video. A page that shares the video also lists the video, so the original page may not be the page of
+ * the list.
  */
 function pageOf(policy: Field["policy"]): Field<LiveVideoRow> {
   const set = pageSet(policy, ["id", "name"]);
@@ -60,7 +60,7 @@ function crosspostedPagesOf(policy: Field["policy"]): Field<LiveVideoRow> {
   };
 }
 
-/** LIVE-2 to LIVE-6: the fields of a live video. D-113 defines the fields that the document does not define. */
+/** LIVE-2 to LIVE-6: the fields of a live video. D-113 defines the fields that the interface's document does not define. */
 function videoFields(policy: Field["policy"]) {
   const plain = (schema: TSchema): Field<LiveVideoRow> => ({ schema, policy });
   const text = plain(Type.String());
@@ -91,10 +91,10 @@ function videoFields(policy: Field["policy"]) {
     planned_start_time: time((row) => row.planned_start_time),
     creation_time: time((row) => row.creation_time),
     broadcast_start_time: time(({ broadcast_start_ms }) => (broadcast_start_ms === null ? null : Math.floor(broadcast_start_ms / 1000))),
-    // D-110: only a video that was taken down has `takedown_reason`. A video that was taken down has `restorable_until` until this time has passed.
+    // D-110: only a video that was taken down has `takedown_reason`. Such a video also has `restorable_until` until this time has passed.
     takedown_reason: plain(Type.Union(takedownReasons.map((reason) => Type.Literal(reason)))),
     restorable_until: time(noticeEndOf),
-    // D-115: only a broadcast that ended although nobody ended it has `end_reason`.
+    // D-115: a broadcast has `end_reason` only if it ended although nobody ended it.
     end_reason: plain(Type.Union(endReasons.map((reason) => Type.Literal(reason)))),
     permalink_url: { ...text, of: ({ id }, { graphRequest }) => playerUrl(graphRequest.baseUrl, id) },
     page: pageOf(policy),
@@ -112,8 +112,8 @@ const videoSet = (policy: Field["policy"]): FieldSet<LiveVideoRow> => ({
 
 export const liveVideoNode = videoSet(liveVideoReading);
 /**
- * The fields in the list of a page and in the responses to a page. The operation's policy allows reading too, so the policy is checked only once
- * (D-16).
+ * The fields of a video in the list of a page and in the responses to a page. The operation's policy also allows reading, so the policy is checked
+ * only once (D-16).
  */
 const liveVideoOfPage = videoSet(liveVideo);
 
@@ -170,13 +170,14 @@ export const listLiveMap = listOperation({
   errors: ["invalidParameter"],
 });
 
-/** D-337: the most countries in a list; the world has fewer. */
+/** D-337: the greatest number of countries in a list; the world has fewer countries. */
 const COUNTRIES_MAX = 300;
 
 const countries = (description: string) => Type.Optional(Type.Array(Type.String({ format: "country" }), { maxItems: COUNTRIES_MAX, description }));
 
 /**
- * The schema of `targeting`. Unknown properties are refused: if a misspelt property were ignored, the video could be open to every country (D-113).
+ * The schema of `targeting`. Unknown properties are refused, because a misspelt property that is ignored could open the video to every country
+ * (D-113).
  */
 export const targeting = closedMap({
   geo_locations: Type.Optional(
@@ -197,7 +198,10 @@ const common = {
     Type.Unsafe<number>({ ...worldTime, description: "when the broadcast is planned: Unix seconds or ISO 8601, in the future" }),
   ),
   embeddable: Type.Optional(Type.Boolean({ description: "whether other sites may embed the video" })),
-  /** C1-6, D-51: the place is the id of a place or page, or `{id}`, or `{location{latitude,longitude}}`; null or an empty text removes the place. */
+  /**
+   * C1-6, D-51: the place is the id of a place or page, or `{id}`, or `{location{latitude,longitude}}`. If the value is null or an empty text, the
+   * place is removed.
+   */
   place: Type.Optional(
     Type.Union([sentPlace, Type.Literal(""), Type.Null()], {
       description: "where the video is shown on the live map, an object or its JSON text; null or an empty text removes it",
@@ -215,13 +219,13 @@ const common = {
   ),
 };
 
-/** The values of `status` that publish or plan a video. `LIVE` and `LIVE_NOW` both publish it. */
+/** The values of `status` that publish or plan a video. `LIVE` and `LIVE_NOW` both publish the video. */
 const publishing = ["LIVE_NOW", "LIVE", "SCHEDULED_UNPUBLISHED", "SCHEDULED_LIVE"] as const;
 const planning: readonly string[] = ["SCHEDULED_UNPUBLISHED", "SCHEDULED_LIVE"];
-/** D-111: a request that plans a video needs `planned_start_time`; a request with another `status` must not have it. */
+/** D-111: a request that plans a video must have `planned_start_time`; a request with another `status` must not have `planned_start_time`. */
 const withPlan = {
   if: { required: ["status"], properties: { status: { enum: planning } } },
-  // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema.
+  // biome-ignore lint/suspicious/noThenProperty: `then` is a keyword of JSON Schema.
   then: having("planned_start_time"),
   else: { not: having("status", "planned_start_time") },
 };

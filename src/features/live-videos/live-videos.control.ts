@@ -1,6 +1,6 @@
 /**
- * The control routes of live videos, which read and change their states, encoders, sealing, takedowns and restorations, and the alerts of live
- * videos.
+ * The control routes and the alerts of live videos. The routes read and change the states of videos, their encoders, sealing, takedowns and
+ * restorations.
  */
 
 import { type Static, Type } from "typebox";
@@ -49,7 +49,7 @@ function stateAfter(id: NodeId, result: TransitionResult, what: string): unknown
 const transition = (event: LiveEvent, what: string) => async (request: ControlRequest) =>
   stateAfter(idOf(request), await transitionLiveVideo(request.world, idOf(request), event), what);
 
-/** The interval at which a stream of events reads the state: once a second, as often as feeds report their quality. */
+/** The interval at which an event stream reads the state of a video: once a second, because feeds report their quality once a second. */
 const LOOK_EVERY_MS = 1_000;
 
 async function readState(request: ControlRequest): Promise<unknown> {
@@ -60,7 +60,7 @@ async function readState(request: ControlRequest): Promise<unknown> {
   return watchStream(request, { event: "state", everyMs: LOOK_EVERY_MS, look: () => readLiveState(request.world, id) });
 }
 
-/** The greatest number of broadcasts in the list of running broadcasts: a person cannot watch over more. */
+/** The greatest number of broadcasts in the list of running broadcasts. A person cannot watch over more broadcasts. */
 const RUNNING_MAX = 100;
 
 async function listRunning(request: ControlRequest): Promise<unknown> {
@@ -78,7 +78,7 @@ const feedEvent = Type.Object(
   { additionalProperties: false },
 );
 
-/** Changes the feed of a video as an encoder would change it. */
+/** Changes the feed of a video as if an encoder connected, disconnected or sent no audio. */
 async function changeFeed(request: ControlRequest<unknown, Static<typeof feedEvent>>): Promise<unknown> {
   const { world, body } = request;
   const id = idOf(request as ControlRequest);
@@ -113,7 +113,7 @@ async function handleTakedown(request: ControlRequest<Static<typeof takedownQuer
   return stateAfter(id, await takeDown(request.world, id, request.query.reason ?? DEFAULT_REASON), "taken down");
 }
 
-/** Sends the restore notice once more. The takedown has sent it already; people do not get more time by a repeated notice (D-51). */
+/** Sends the restore notice once more. The takedown has sent the first notice; a repeated notice does not give people more time (D-51). */
 async function repeatRestoreNotice(request: ControlRequest): Promise<unknown> {
   const id = idOf(request);
   const result = await repeatNotice(request.world, id);
@@ -139,7 +139,10 @@ async function checkViewer(request: ControlRequest<Static<typeof watchQuery>>): 
   return reason === null ? { may_watch: true } : { may_watch: false, reason };
 }
 
-/** The longest wait for the stream of the test encoder. The test clip begins with a key frame, so the feed usually begins at once. */
+/**
+ * The longest time that a request waits until the stream of the test encoder begins. The test clip begins with a key frame, so the feed usually
+ * begins at once.
+ */
 const BEGINS_WITHIN_MS = 10_000;
 
 /** D-119: starts the test encoder for a video. */
@@ -170,14 +173,14 @@ async function stopTestEncoder(request: ControlRequest): Promise<unknown> {
   const before = await readLiveState(world, id);
   if (before === undefined) throw missing(id);
   if (!stopTestClip(world, id)) throw conflict("the test encoder does not send to this live video");
-  // The feed counts as lost at once; the ingest process reports the loss a moment later.
+  // Plaza marks the feed as lost at once, because the ingest process reports the loss a moment later.
   await feedLost(world, { video: id, session: before.feed.session });
   return stateNow(request);
 }
 
 async function stateNow(request: ControlRequest): Promise<unknown> {
   const state = await readLiveState(request.world, idOf(request));
-  // The video was deleted a moment ago.
+  // The video may have been deleted a moment ago.
   if (state === undefined) throw missing(idOf(request));
   return state;
 }
@@ -265,7 +268,7 @@ export const liveVideoControlRoutes: readonly ControlRoute[] = [
   }),
 ];
 
-/** The time for which the refusal of an encoder is an alert while another encoder sends, because the refused encoder may have given up. */
+/** If another encoder sends, the refusal of an encoder is an alert for this time, because the refused encoder may have given up. */
 const REFUSED_ALERT_SECONDS = 60;
 
 function alertOf({ state, feed, refused, health, sealing }: LiveState, now: number): Pick<Alert, "level" | "text"> | undefined {

@@ -25,8 +25,8 @@ export function handleListLiveMap({ params, page, world }: ListRequest<Static<ty
 }
 
 /**
- * The ingest process starts a moment after the server. A response with a stream key waits until encoders can connect, so that the caller can send at
- * once.
+ * Waits until encoders can connect, because the ingest process starts a moment after the server. Responses with a stream key wait, so that the caller
+ * can send a stream at once.
  */
 export const untilEncodersCanConnect = async ({ world }: Create | Update): Promise<void> => world.streaming?.listening;
 
@@ -103,7 +103,10 @@ interface Plan {
   readonly time: number | undefined;
 }
 
-/** Reads `status` and `planned_start_time` (D-111). If only the time is given, the plan is a broadcast that somebody publishes by hand. */
+/**
+ * Reads `status` and `planned_start_time` (D-111). If the request has only `planned_start_time`, the video is planned as a broadcast that somebody
+ * publishes by hand.
+ */
 function readPlan({ params, world }: Create | Update): Plan {
   const time = params.planned_start_time;
   if (time !== undefined && time <= unixSeconds(world.clock)) throw invalidParameter("planned_start_time", "must be in the future");
@@ -112,10 +115,10 @@ function readPlan({ params, world }: Create | Update): Plan {
   return { event: eventOf[status], time };
 }
 
-/** Returns the event for a request that changes only the time of a plan: the kind of the plan stays (D-111). */
+/** Returns the event for a request that changes only the planned time. A video that is planned to go live by itself keeps this plan (D-111). */
 const movedPlanOf = ({ state }: LiveVideoRow): LiveEvent => (state === "scheduled_live" ? "planned_live" : "planned_unpublished");
 
-/** Returns the row with the fields that the request contains; all other fields stay unchanged. */
+/** Returns the row with the fields that the request contains. All other fields of the row stay unchanged. */
 function withFields(row: LiveVideoRow, params: Create["params"]): LiveVideoRow {
   const { title = row.title, description = row.description, embeddable = row.embeddable === 1, targeting } = params;
   return { ...row, title, description, embeddable: embeddable ? 1 : 0, ...(targeting && targetingColumnsOf(targeting)) };
@@ -165,30 +168,31 @@ const captionsRefused = (parameter: string): GraphError =>
 
 const unknownPlace = (): GraphError => invalidParameter("place", "must be the id of a place or a page");
 
-/** D-51: the error for a change that the table of states does not have. */
+/** D-51: the error for a change that is not in the table of states. */
 const wrongStatus = (parameter: string, status: Status): GraphError =>
   invalidParameter(parameter, `is refused while the live video's status is ${status}`, { status });
 
-/** The error for another page. The error is the same for a page that does not exist and for a page on which the caller may not publish. */
+/** The error for another page. A page that does not exist and a page on which the caller may not publish have the same error. */
 const wrongPage = (parameter: string): GraphError => invalidParameter(parameter, NO_OTHER_PAGE);
 
-/** D-110: the error for changing a video that was taken down. The video's own page still sees the video, but cannot change it. */
+/** D-110: the error for changing a video that was taken down. The video's own page can still read the video, but cannot change it. */
 const takenDown = (): GraphError => malformedRequest("The live video was taken down");
 
 export const notPublished = (): GraphError => malformedRequest("The live video has not been published");
 
 /**
- * Words of parameters about boosting and ads. These words are looked for in the parameter's name in lower case without separators, so that
- * `isBoosted`, `is_boosted` and `is-boosted` are equal.
+ * Words in the names of parameters about boosting and ads. Before these words are searched for, a name is changed to lower case without separators,
+ * so that `isBoosted`, `is_boosted` and `is-boosted` are equal.
  */
 const ADVERTISING = /boost|promot|sponsor|advert|monetiz|bumper|(?:pre|mid|post)roll|commercial|adbreak|thirdpartyad/;
 const CAPTIONS = /caption|subtitle/;
-/** Words about ads that are also parts of unrelated words. These words count only as whole words. */
+/** Words about ads that also occur inside unrelated words. These words count only as whole words. */
 const AD_WORDS = new Set(["ad", "ads"]);
 
 /**
- * Throws if the query, the body or the files have a parameter about boosting, ads of third parties or captions, whatever its value, so that nobody
- * believes that the parameter has an effect (D-113). The names of these parameters have many spellings, so the words in a name decide.
+ * Throws if the query, the body or the files have a parameter about boosting, ads of third parties or captions. Such a parameter is refused with any
+ * value, so that nobody believes that the parameter has an effect (D-113). The names of these parameters have many spellings, so the words in a name
+ * decide.
  */
 function refuseForeignParameters({ query, body, files }: Pick<GraphRequest, "query" | "body" | "files">): void {
   for (const name of [...Object.keys(query), ...Object.keys(body), ...files.keys()]) {

@@ -11,19 +11,19 @@ export const liveVideoMigrations: readonly Migration[] = [
         sealing_fails INTEGER NOT NULL, sealing_tries INTEGER NOT NULL, is_on_map INTEGER NOT NULL, takedown_reason TEXT, end_reason TEXT,
         feed_ingest TEXT, feed_width INTEGER, feed_height INTEGER, published_real_ms BIGINT, history TEXT NOT NULL, PRIMARY KEY (page, id)
       ) WITHOUT ROWID`,
-      // An encoder sends only a stream key, so videos are found by the hash of the key.
+      // An encoder sends only a stream key, so Plaza finds a video by the hash of its key.
       "CREATE INDEX live_videos_by_key ON live_videos (stream_key_hash) WHERE stream_key_hash IS NOT NULL",
       // C1-3: the live map spans all pages, so it needs an index that does not start with the page.
       "CREATE INDEX live_videos_on_map ON live_videos (id) WHERE is_on_map = 1",
-      // The index by place finds the videos of a deleted place: the text of the column begins with the id of the place.
+      // This index finds the videos of a deleted place, because the text of the column begins with the id of the place.
       "CREATE INDEX live_videos_by_place ON live_videos (place) WHERE place IS NOT NULL",
-      // The feeds of an ingest process are read once a second.
+      // Plaza reads the feeds of an ingest process once a second.
       "CREATE INDEX live_videos_by_ingest ON live_videos (feed_ingest) WHERE feed_ingest IS NOT NULL",
       // The console reads the running broadcasts once a second.
       "CREATE INDEX live_videos_running ON live_videos (id) WHERE state IN ('live', 'reconnecting', 'key_replaced', 'key_dead', 'ending')",
-      // The ingest processes that have feeds, and the machine's time at which each was last seen.
+      // The ingest processes that have feeds, each with the machine's time at which the process was last seen.
       "CREATE TABLE live_ingests (id TEXT NOT NULL, seen_ms BIGINT NOT NULL, PRIMARY KEY (id))",
-      // LIVE-25: the pages that show a video, including the original page. The primary key is in the order of a page's list.
+      // LIVE-25: the pages that show a video, including the original page. The primary key has the order in which a page lists its videos.
       `CREATE TABLE live_video_pages (
         page BIGINT NOT NULL, video BIGINT NOT NULL, original_page BIGINT NOT NULL, PRIMARY KEY (page, video)
       ) WITHOUT ROWID`,
@@ -37,7 +37,7 @@ export const liveVideoMigrations: readonly Migration[] = [
         PRIMARY KEY (page, video, actor)
       ) WITHOUT ROWID`,
       "CREATE INDEX live_reactions_by_time ON live_reactions (page, video, reacted_ms, actor)",
-      // The two indexes by actor find the comments and reactions of a deleted person or page.
+      // The next two indexes find the comments and reactions of a deleted person or page.
       "CREATE INDEX live_comments_by_actor ON live_comments (actor)",
       "CREATE INDEX live_reactions_by_actor ON live_reactions (actor)",
     ],

@@ -4,7 +4,10 @@ import { definePolicy, type Policy, type PolicyInput } from "#auth/policy";
 import { taskMissing } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
 
-/** AUTH-7, D-13: the tokens and scopes that creating a live video requires. All other operations on live videos require the same (C1-5, C2-2). */
+/**
+ * AUTH-7, D-13: the tokens and scopes that creating a live video requires. All other operations on live videos require the same tokens and scopes
+ * (C1-5, C2-2).
+ */
 const words = { kinds: ["page", "user"], scopes: ["pages_manage_posts", "pages_read_engagement"] } as const satisfies Partial<Policy>;
 const TASK = "CREATE_CONTENT";
 
@@ -14,7 +17,10 @@ const roleOn = async (page: NodeId, { token, reader, ports, facts }: PolicyInput
 const isOfPage = async (page: NodeId, input: PolicyInput): Promise<boolean> =>
   input.token.type === "page" ? input.token.page === page : (await roleOn(page, input)) !== undefined;
 
-/** Returns an error unless the token's user has the task on one of the pages. A page token needs no task, because it acts for its page. */
+/**
+ * Returns an error unless the token's user has the task `CREATE_CONTENT` on one of the pages. A page token needs no task, because it acts for its
+ * page.
+ */
 async function denyWithoutTask(pages: readonly NodeId[], input: PolicyInput) {
   if (input.token.type === "page") return undefined;
   for (const page of pages) if ((await roleOn(page, input))?.tasks.includes(TASK)) return undefined;
@@ -30,14 +36,14 @@ async function pagesShowing({ node, reader, ports }: PolicyInput): Promise<reado
 }
 
 /**
- * The policy of everything about live videos except reading them (C1), and of comments and reactions, which exist only on the original page
- * (LIVE-26).
+ * The policy of all operations on live videos except reading (C1). Comments and reactions have this policy, too, because they exist only on the
+ * original page (LIVE-26).
  */
 export const liveVideo = definePolicy({
   ...words,
   name: "liveVideo",
   summary: `a token of the page, or of a person with task ${TASK} on it`,
-  // Some operations on a video have this policy, so a missing video takes its statements, too.
+  // A request for a missing video must run the same SQL statements as a request for a video that the caller may not see (D-336).
   readsNode: true,
   canSee: (input) => isOfPage(input.node.owner, input),
   deny: (input) => denyWithoutTask([input.node.owner], input),

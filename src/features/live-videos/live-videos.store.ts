@@ -14,10 +14,11 @@ export interface LiveVideoRow extends Row {
   description: string | null;
   state: State;
   embeddable: number;
-  /** The place of the video: JSON `{id?, location?{latitude, longitude}}`. */
+  /** The place of the video as JSON: `{id?, location?{latitude, longitude}}`. */
   place: string | null;
   /**
-   * The countries where the video may be watched: codes between spaces, ` DE FR `, so that SQL can search for ` DE `. An empty text means everywhere.
+   * The codes of the countries where the video may be watched, between spaces: ` DE FR `. So SQL can search for ` DE `. If the text is empty, the
+   * video may be watched in all countries.
    */
   countries: string;
   excluded_countries: string;
@@ -31,15 +32,18 @@ export interface LiveVideoRow extends Row {
   has_feed: number;
   /** The number of the video's newest feed, so that a late report about an older feed can be ignored. */
   feed_session: number;
-  /** The time when the state's timer is due; null if the state has no timer, or if a world file declared a status whose timer does not run. */
+  /**
+   * The time when the timer of the video's state is due; null if the state has no timer, or if a world file declared a status whose timer does not
+   * run.
+   */
   deadline_ms: number | null;
   sealing_fails: number;
   sealing_tries: number;
   /** The value is 1 while the video is live and has a place. */
   is_on_map: number;
-  /** The reason why the video was taken down; null if it was not. */
+  /** The reason why the video was taken down; null if the video was not taken down. */
   takedown_reason: TakedownReason | null;
-  /** The reason why the broadcast ended by itself; null while the broadcast runs, or if somebody ended it. */
+  /** The reason why the broadcast ended by itself; null while the broadcast runs, or if somebody ended the broadcast. */
   end_reason: EndReason | null;
   /** The ingest process or the media server that receives the feed; null if the video has no feed, or if the control API acts as the encoder. */
   feed_ingest: string | null;
@@ -47,10 +51,11 @@ export interface LiveVideoRow extends Row {
   feed_width: number | null;
   feed_height: number | null;
   /**
-   * The start of the broadcast by the machine's time; `broadcast_start_ms` is the same moment in world time. Earlier recordings belong to a preview.
+   * The start of the broadcast by the machine's time; `broadcast_start_ms` is the same moment in world time. Recordings from before this moment
+   * belong to a preview.
    */
   published_real_ms: number | null;
-  /** The newest events of the video as JSON, a list of `Move`, oldest first. */
+  /** The newest events of the video, oldest first: a list of `Move` as JSON text. */
   history: string;
 }
 
@@ -66,7 +71,7 @@ const table = ownedNodeTable<LiveVideoRow>({
 });
 export const { find: findVideo, list: listAllVideos, replace: updateVideo } = table;
 
-/** Finds a video without its page, for the control API and for jobs, which know only the id. */
+/** Finds a video by its id alone, because the control API and jobs do not know the page of the video. */
 export async function findVideoById(reader: Reader, id: NodeId): Promise<LiveVideoRow | undefined> {
   const node = await findNode(reader, id);
   return node?.type === "live_video" ? findVideo(reader, node.owner, id) : undefined;
@@ -77,7 +82,7 @@ export const findVideoByKey = (reader: Reader, hash: string): Promise<LiveVideoR
 
 const newestOfPage = { columns: ["p.video"], direction: "descending", keyOf: (row: LiveVideoRow) => [row.id] } as const;
 
-/** Lists the page's own videos, and the videos that other pages share with it (LIVE-25), except shared videos that were taken down (D-110). */
+/** Lists the page's own videos, and the videos that other pages share with it (LIVE-25). Shared videos that were taken down are left out (D-110). */
 export function listVideosOfPage(reader: Reader, page: NodeId, request: PageRequest): Promise<ListPage<LiveVideoRow>> {
   const ofPage = append(
     table.select,
@@ -91,8 +96,8 @@ export function listVideosOfPage(reader: Reader, page: NodeId, request: PageRequ
 const newestFirst = ordered("descending", "t.id");
 
 /**
- * C1-3: lists live videos that have a place, whose broadcast started before `startedMs`, and that may be watched in `country`. If `country` is
- * undefined, lists only videos that may be watched everywhere (LIVE-24).
+ * C1-3: lists live videos that have a place, whose broadcast has started at `startedMs` or earlier, and that may be watched in `country`. If
+ * `country` is undefined, lists only videos that may be watched everywhere (LIVE-24).
  */
 export function listVideosOnMap(
   reader: Reader,
@@ -109,13 +114,13 @@ export function listVideosOnMap(
   return readPage<LiveVideoRow>(reader, watchable, newestFirst, request);
 }
 
-/** Lists the running broadcasts, newest first. The states in the query are all states with the status LIVE, as in the index `live_videos_running`. */
+/** Lists the running broadcasts, newest first. The query names all states with the status LIVE, as the index `live_videos_running` does. */
 export const listRunning = (reader: Reader, limit: number): Promise<LiveVideoRow[]> =>
   reader.all<LiveVideoRow>(
     append(table.select, "WHERE t.state IN ('live', 'reconnecting', 'key_replaced', 'key_dead', 'ending') ORDER BY t.id DESC LIMIT ?", [limit]),
   );
 
-/** Stores a new video and the pages that share it. Returns false, and stores nothing, if the video's id is used already. */
+/** Stores a new video and the pages that share it. Returns false without storing the video if the video's id is used already. */
 export async function insertVideo(tx: Transaction, row: LiveVideoRow, crossposted: readonly string[]): Promise<boolean> {
   if (!(await table.insert(tx, row))) return false;
   await insertPages(tx, row, [row.page, ...crossposted]);
@@ -137,9 +142,9 @@ export async function deleteVideosOfPage(tx: Transaction, page: NodeId): Promise
   return own.map(({ id }) => id);
 }
 
-/** Removes a deleted place from its videos: the videos keep only their coordinates, and videos without coordinates leave the live map. */
+/** Removes a deleted place from its videos. The videos keep only their coordinates; videos without coordinates leave the live map. */
 export async function forgetPlace(tx: Transaction, place: NodeId): Promise<void> {
-  // The text of a place begins with the id, because `readPlace` writes the id first. After the id the text has `}` or `,`, and `~` sorts after both.
+  // The text of a place begins with the id. After the id the text has `}` or `,`, and the character `~` sorts after both.
   const start = `{"id":"${place}"`;
   const there = await tx.all<LiveVideoRow>(append(table.select, "WHERE t.place >= ? AND t.place < ?", [start, `${start}~`]));
   for (const row of there) {
@@ -175,13 +180,13 @@ export async function listCrosspostedPages(reader: Reader, page: string, id: str
   return rows.map((row) => nodeId(row.page));
 }
 
-/** Returns whether people can see the video. */
+/** Returns whether people can see the video: the video is or was live, and was not taken down. */
 export async function isShown(reader: Reader, page: NodeId, id: NodeId): Promise<boolean> {
   const row = await findVideo(reader, page, id);
   return row !== undefined && isPublished(row.state);
 }
 
-/** Returns the other pages that may read the video. While the video is taken down, no other page may read it (D-110). */
+/** Returns the pages besides the original page that may read the video. While the video is taken down, no other page may read it (D-110). */
 export async function listReadingPages(reader: Reader, page: NodeId, id: NodeId): Promise<NodeId[]> {
   const rows = await reader.all<{ page: string }>(sql`
     SELECT CAST(p.page AS TEXT) AS page FROM live_video_pages p
@@ -195,7 +200,7 @@ export async function saveCrosspostedPages(tx: Transaction, row: LiveVideoRow, p
   await insertPages(tx, row, pages);
 }
 
-/** The port `live_video`, for contracts and policies, which have no access to the store. */
+/** The port `live_video`, for contracts and policies, because contracts and policies have no access to the store. */
 interface LiveVideoPort {
   /** Returns whether people can see the video: the video is or was live, and was not taken down. */
   isShown(reader: Reader, originalPage: NodeId, video: NodeId): Promise<boolean>;

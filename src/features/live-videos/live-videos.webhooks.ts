@@ -1,6 +1,6 @@
 /**
- * D-62: the webhook field `live_videos` of pages. The document does not show the payload of this field, so Plaza defines the payload and may add to
- * it.
+ * D-62: the webhook field `live_videos` of pages. The interface's document does not show the payload of this field, so Plaza defines the payload and
+ * may add fields to it.
  */
 import { Type } from "typebox";
 import { defineWebhookField, EXAMPLE_ID, payloadId } from "#webhooks/catalogue/field";
@@ -17,7 +17,7 @@ export const liveVideoWebhook = defineWebhookField({
     event: Type.Optional(Type.Unsafe<(typeof liveVideoEvents)[number]>({ enum: [...liveVideoEvents] })),
     takedown_reason: Type.Optional(Type.String()),
     restorable_until: Type.Optional(Type.String()),
-    /** D-115: only for a broadcast that ended although nobody ended it. */
+    /** D-115: the reason why the broadcast ended, if nobody ended the broadcast. */
     end_reason: Type.Optional(Type.String()),
   }),
   example: () => ({ id: EXAMPLE_ID, status: "LIVE" }),

@@ -45,11 +45,14 @@ import {
 import { declaredPlace, placeOf } from "./viewing/place.ts";
 import { targetingColumnsOf, targetingOf } from "./viewing/watching.ts";
 
-/** The statuses that an entry can have. TAKEN_DOWN is not among them, because `condition` says that a video was taken down. */
+/**
+ * The statuses that an entry of a world file can have. TAKEN_DOWN is not among these statuses, because `condition` says that a video was taken down.
+ */
 type PlainStatus = Exclude<Status, "TAKEN_DOWN">;
 
 /**
- * The values of `condition`: states that have the same status. The first three states have the status LIVE, the last two VOD.
+ * The values of `condition`. A condition distinguishes states that a world file shows with the same status: LIVE for the first three states, and VOD
+ * for the last two.
  */
 const conditions = ["reconnecting", "key_dead", "ending", "taken_down", "lapsed"] as const satisfies readonly State[];
 
@@ -120,7 +123,7 @@ const plainStates: Readonly<Record<PlainStatus, State>> = {
 };
 
 const conditionOf = (state: State): Entry["condition"] => conditions.find((condition) => condition === state);
-/** Returns the status that a world file entry shows for a state. A video that was taken down is shown with the status of its recording, VOD. */
+/** Returns the status that a world file shows for a state. A video that was taken down is shown with the status of its recording, VOD. */
 function shownStatus(state: State): PlainStatus {
   const status = statusOf[state];
   return status === "TAKEN_DOWN" ? "VOD" : status;
@@ -145,7 +148,7 @@ function reasonOf({ takedown_reason }: Entry, state: State): TakedownReason | nu
   return null;
 }
 
-/** D-51: returns the row of an entry. A video that a world file declares LIVE has no feed, so no timer of a feed runs. */
+/** D-51: returns the row of an entry. A video that a world file declares LIVE has no feed, and no timer waits for a feed. */
 function rowOf(one: Entry, world: World): LiveVideoRow {
   const now = unixSeconds(world.clock);
   const state = stateOf(one);
@@ -169,8 +172,8 @@ function rowOf(one: Entry, world: World): LiveVideoRow {
 }
 
 /**
- * D-110: returns the deadline of a declared video. A video that is declared LIVE_STOPPED or PROCESSING does not change by itself. The timers of all
- * other states run, beginning now unless the entry has a deadline.
+ * D-110: returns the deadline of a declared video. A video that is declared LIVE_STOPPED or PROCESSING does not change by itself, so it has no
+ * deadline. In all other states, the timer begins now unless the entry has a deadline.
  */
 function deadlineFor(row: LiveVideoRow, { deadline }: Entry, world: World): number | null {
   if (row.state === "stopped" || row.state === "processing") return null;
@@ -202,8 +205,8 @@ async function requireFreeKey(tx: Transaction, { id, stream_key_hash }: LiveVide
 }
 
 /**
- * Returns the row after an entry changed a stored video. If the state stays the same, the timer and the feed of the video stay, too. An entry shows
- * the state `key_replaced` as LIVE.
+ * Returns the row of a stored video after an entry has changed the video. If the state stays the same, the timer and the feed of the video stay, too.
+ * A world file shows the state `key_replaced` as LIVE, so the status LIVE does not change this state.
  */
 function keptRunning(declared: LiveVideoRow, stored: LiveVideoRow, { deadline, broadcast_start_time }: Entry): LiveVideoRow {
   const next: LiveVideoRow = declared.state === "live" && stored.state === "key_replaced" ? { ...declared, state: stored.state } : declared;

@@ -7,8 +7,8 @@ import { liveVideo } from "../live-videos.policies.ts";
 import type { CommentRow, ReactionRow } from "./audience.store.ts";
 
 /**
- * LIVE-26: only the original page may read comments and reactions, so their policy is the policy of the original page, and pages that share the video
- * have no access.
+ * LIVE-26: only the original page may read and write comments and reactions, so these operations have the policy of the original page. Pages that
+ * share the video have no access.
  */
 const access = {
   surfaces: ["base"],

@@ -52,7 +52,7 @@ const allComments = {
 export const listAllComments = (reader: Reader, request: PageRequest): Promise<ListPage<CommentRow>> =>
   readPage<CommentRow>(reader, append(selectComments, "WHERE c.page > 0"), allComments, request);
 
-/** Stores a comment. Returns false, and stores nothing, if the comment's id is used already. */
+/** Stores a comment. Returns false without storing the comment if its id is used already. */
 export async function insertComment(tx: Transaction, row: CommentRow): Promise<boolean> {
   if (!(await insertNode(tx, { id: nodeId(row.id), type: "live_comment", owner: nodeId(row.video) }))) return false;
   await tx.runOne(sql`

@@ -47,7 +47,8 @@ const reactionEntry = closedMap(
 );
 
 /**
- * Finds the page of the video and the type of the actor. The video and the actor must be loaded already, so they must be earlier in the world file.
+ * Finds the page of the video and the type of the actor. The video and the actor must have been loaded before, so they must be earlier in the world
+ * file.
  */
 async function partiesOf(reader: Reader, video: NodeId, from: NodeId): Promise<{ page: NodeId; actor_type: ActorType }> {
   const row = await findVideoById(reader, video);
@@ -89,7 +90,7 @@ async function reactionOf(tx: Transaction, given: Static<typeof reactionEntry>, 
   return { video: live_video, actor: from, type, reacted_ms: time * 1000, ...(await partiesOf(tx, live_video, from)) };
 }
 
-/** Finds a reaction. `identity` is the id of the video and the id of the actor, with a space between them. */
+/** Finds a reaction. `identity` consists of the video's id, a space, and the actor's id. */
 async function findReactionRow(reader: Reader, identity: string): Promise<ReactionRow | undefined> {
   const [video = "", actor = ""] = identity.split(" ");
   if (!isNodeId(video) || !isNodeId(actor)) return undefined;

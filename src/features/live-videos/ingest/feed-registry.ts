@@ -1,8 +1,8 @@
 /**
- * Keeps the feeds of one ingest process. The ingest process asks the registry whether a stream key is valid, and reports to the registry what its
+ * Manages the feeds of one ingest process. The ingest process asks the registry whether a stream key is valid, and reports to the registry what its
  * encoders do. Only the database says which feeds may continue, so that any server can end a feed.
  *
- * **Invariant:** if an ingest process dies, its feeds count as lost: the time to reconnect runs, and the encoders of these feeds can reconnect
+ * **Invariant:** if an ingest process dies, its feeds count as lost: the time to reconnect begins, and the encoders of these feeds can reconnect
  * (LIVE-9).
  */
 import type { World } from "#graph/worlds/world";
@@ -23,7 +23,7 @@ interface NamedFeed {
   readonly session: number;
 }
 
-/** The size of an ingest process's id: 64 bits, so that two processes on a database never have the same id. */
+/** The size of an ingest process's id. An id has 64 random bits, so two processes on one database never have the same id. */
 const ID_BYTES = 8;
 /** Every fifth report of an ingest process also looks for dead ingest processes. */
 const LOOK_EVERY = 5;
@@ -42,8 +42,9 @@ export class FeedRegistry {
   }
 
   /**
-   * Marks the feeds of dead ingest processes as lost, once, before the first key is checked. Otherwise an encoder that reconnects would be refused
-   * because its own key seems to be in use. On SQLite all other processes have ended, because only one process can lock the folder of the database.
+   * Marks the feeds of dead ingest processes as lost, once, before the first key is checked. Otherwise an encoder of a dead process could not
+   * reconnect, because its own key would seem to be in use. On SQLite all other processes have ended, because only one process can lock the folder of
+   * the database.
    */
   takeOver(): Promise<void> {
     const { database, realNowMs } = this.#world;
@@ -55,8 +56,8 @@ export class FeedRegistry {
   }
 
   /**
-   * Returns the video that an encoder may send to. Returns undefined if the key is unknown, or if an encoder that is connected to another server uses
-   * the key.
+   * Returns the video to which an encoder with this key may send. Returns undefined if the key is unknown, or if another encoder sends with the same
+   * key to another server.
    */
   async check(key: string): Promise<Admission | undefined> {
     await this.takeOver();
@@ -72,7 +73,8 @@ export class FeedRegistry {
 
   async start(key: string, { width, height }: { readonly width: number; readonly height: number }): Promise<Admission | undefined> {
     const { database, realNowMs } = this.#world;
-    // The ingest process is stored before the feed starts: a process without feeds does not report, so other servers may think that it has ended.
+    // The ingest process is stored before the feed starts. Otherwise another server may think that the ingest process is dead, because a process
+    // without feeds does not report.
     await database.write((tx) => saveIngest(tx, this.#id, realNowMs()));
     this.#hasFeeds = true;
     const feed = await feedStarted(this.#world, key, { ingest: this.#id, width, height });
@@ -91,13 +93,13 @@ export class FeedRegistry {
   }
 
   /**
-   * Takes the report of the ingest process, once a second. Returns the feeds that must end, because their broadcast was ended or another feed
-   * replaced them.
+   * Handles the report that the ingest process makes once a second. Returns the feeds that must end, because their broadcast was ended or another
+   * feed replaced them.
    */
   async report(feeds: readonly FeedHealth[]): Promise<NamedFeed[]> {
     const { database, realNowMs } = this.#world;
     if (++this.#reports % LOOK_EVERY === 0) await this.loseSilent();
-    // The world was replaced by a reset or a restore, so its database does not have the reported feeds.
+    // If the world was reset or restored, its database does not have the reported feeds, and all of them must end.
     if (!this.#hasFeeds) return feeds.map(({ video, session }) => ({ video, session }));
     // An ingest process needs a row in the database only while it has feeds.
     if (feeds.length > 0) await database.write((tx) => saveIngest(tx, this.#id, realNowMs()));
@@ -119,8 +121,8 @@ export class FeedRegistry {
   }
 
   /**
-   * D-115: returns whether an ingest process or a media server has stopped reporting. A media server that does not report regularly has no row, so it
-   * never counts as silent.
+   * D-115: returns whether an ingest process or a media server has stopped reporting. A media server that does not report regularly has no row in the
+   * database, so it never counts as silent.
    */
   async #isSilent(ingest: string): Promise<boolean> {
     const { database, realNowMs } = this.#world;

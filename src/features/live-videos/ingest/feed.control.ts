@@ -1,6 +1,6 @@
 /**
- * Control routes for an operator's own media server. Like the ingest process, the media server asks whether a stream key is valid and reports what
- * the encoder with this key does (D-115).
+ * Control routes for an operator's own media server (D-115). Like an ingest process, the media server asks whether a stream key is valid, and reports
+ * what the encoder with this key does.
  */
 import { type Static, Type } from "typebox";
 import { badRequest, ControlError, conflict, notFound } from "#control-contract/errors";
@@ -38,17 +38,20 @@ const feedReport = Type.Object(
 const reports = { lost: feedLost, ended: feedLost, no_audio: noAudio, no_storage: noStorage } as const;
 
 const OF_MEDIA_SERVERS = "media server ";
-/** D-308: the hash of the stream key is part of a feed's name, so that a report with a replaced key finds the feed that began with this key. */
+/**
+ * D-308: the hash of the stream key is stored with a media server's feed, so that a report with a replaced key finds the feed that began with this
+ * key.
+ */
 const ingestsOf = (key: string): string => `${OF_MEDIA_SERVERS}${hashOfKey(key)} `;
 const ingestOf = (key: string, source = ""): string => `${ingestsOf(key)}${source}`;
 
-/** Returns whether a media server sends to the video with another stream key than `key`. */
+/** Returns whether a media server sends to the video with a stream key other than `key`. */
 const isOfOtherKey = ({ has_feed, feed_ingest }: LiveVideoRow, key: string): boolean =>
   has_feed === 1 && feed_ingest?.startsWith(OF_MEDIA_SERVERS) === true && !feed_ingest.startsWith(ingestsOf(key));
 
 /**
- * Returns the video whose running feed began with this stream key, even if the key was replaced later. Without such a feed, returns the video that
- * has the key now.
+ * Returns the video whose running feed began with this stream key, even if the key was replaced later. If there is no such feed, returns the video
+ * that has the key now.
  */
 async function findFeedOf(world: World, key: string, source?: string): Promise<LiveVideoRow | undefined> {
   const { reader } = world.database;
@@ -73,12 +76,15 @@ async function takeReport({ world, body }: ControlRequest<unknown, Static<typeof
     if ((await reports[event](world, { video, session: body.session ?? row.feed_session })) === undefined) throw conflict("this feed is not sending");
   }
   const state = await readLiveState(world, video);
-  // The video was deleted after the event was applied.
+  // The video may have been deleted after the event was applied.
   if (state === undefined) throw notFound("live video with this stream key");
   return state;
 }
 
-/** The calls that nginx's RTMP module makes, as a form. `name` is the stream key; some media servers send a path that ends with the stream key. */
+/**
+ * The values of `call` in a request of nginx's RTMP module. In such a request, `name` is the stream key; some media servers send a path that ends
+ * with the stream key.
+ */
 const callbacks = ["publish", "update", "update_publish", "publish_done"] as const;
 
 const text = Type.String({ minLength: 1 });
@@ -87,16 +93,19 @@ const callbackForm = Type.Object({
   name: { ...text, description: "the stream key, or a path that ends with it" },
   clientid: Type.Optional(Type.String({ description: "an id that distinguishes encoders" })),
 });
-/** The JSON that MediaMTX sends. Actions other than `publish` are refused. */
+/** The JSON that MediaMTX sends. Plaza refuses all actions except `publish`. */
 const callbackJson = Type.Object({ action: text, path: { ...text, description: "a path that ends with the stream key" } });
 
-/** Media servers that report regularly send a report every 30 s. After three missed reports their feed counts as lost. */
+/**
+ * The longest silence of a media server that reports regularly. Such a server reports every 30 s, and after three missed reports its feed counts as
+ * lost.
+ */
 const SILENT_MS_MAX = 90_000;
 
 /**
- * D-118: takes the call of a media server that can only call an address. Each feed of the media server has a source: the connection of an encoder, by
- * the name that the media server gives it. The source sends already, or asks to send. If `isRepeated`, the media server reports regularly, so its
- * silence means that the feed is lost. Returns whether the source may send.
+ * D-118: handles a request of a media server that can only call an address. The request says that an encoder sends, or wants to send. `source` is the
+ * name that the media server gives to the encoder's connection. If `isRepeated`, the media server reports regularly, so a missing report means that
+ * the feed is lost. Returns whether the encoder may send.
  */
 export async function sourceSends(world: World, key: string, source: string, isRepeated: boolean): Promise<boolean> {
   const { database, realNowMs } = world;
@@ -105,7 +114,7 @@ export async function sourceSends(world: World, key: string, source: string, isR
   if (row === undefined) return false;
   const isOwn = row.has_feed === 1 && row.feed_ingest === ingest;
   if (row.has_feed === 1 && !isOwn && row.feed_ingest !== null && !isOfOtherKey(row, key)) {
-    // The new source replaces a source that has stopped reporting, and a source with an older key.
+    // The new source may replace a source that has stopped reporting, or a source with an older key.
     const other = await findIngest(database.reader, row.feed_ingest);
     if (other !== undefined && other.seen_ms >= realNowMs() - DEAD_AFTER_MS) return false;
   }
@@ -114,30 +123,32 @@ export async function sourceSends(world: World, key: string, source: string, isR
   return true;
 }
 
-/** Ends the feed of a source that has stopped sending. A feed of another source continues. */
+/** Ends the feed of a source that has stopped sending. If the video's feed belongs to another source, the feed continues. */
 async function sourceEnded(world: World, key: string, source: string): Promise<void> {
   const row = await findFeedOf(world, key, source);
   if (row?.has_feed !== 1 || row.feed_ingest !== ingestOf(key, source)) return;
   await feedLost(world, { video: nodeId(row.id), session: row.feed_session });
-  // Deletes the row of the source, which only a source that reports regularly has.
+  // Only a source that reports regularly has a row in the table of ingest processes.
   await world.database.write((tx) => deleteIngest(tx, ingestOf(key, source)));
 }
 
-/** A call of a media server, with the key in it. */
+/** A request of a media server after parsing. `key` is the stream key in the request. */
 interface Call {
   readonly key: string;
-  /** Returns whether the encoder may send. */
+  /** Handles the request for this key. Returns whether the encoder may send. */
   take(world: World, key: string): Promise<boolean>;
 }
 
 /**
- * Handles a request of a media server. The stream key is the secret of the request: a caller without a valid key learns nothing and changes nothing.
+ * Handles a request of a media server. The stream key is the secret of the request, so a caller without a valid key gets no information and cannot
+ * change a feed.
  */
 async function takeCallback({ deps, path, body, isNoWorld, world }: ControlRequest<unknown, string>): Promise<unknown> {
   const { key, take } = body.startsWith("{") ? questionOf(body) : formOf(new URLSearchParams(body));
   const held = isNoWorld ? await deps.worlds.holdIf(path.w as string, (reader) => isStreamKey(reader, key)) : undefined;
   try {
-    // No stream key contains U+0000. So a key of the first world is not accepted for a world that does not exist.
+    // No stream key contains U+0000, so this key is always refused. Otherwise a request for a world that does not exist could use a key of the first
+    // world.
     const isAllowed = await take(held?.world ?? world, isNoWorld && held === undefined ? `${key}\0` : key);
     if (!isAllowed) throw new ControlError("forbidden", "the stream key is unknown, or another encoder uses it");
     return { accepted: true };
@@ -146,7 +157,7 @@ async function takeCallback({ deps, path, body, isNoWorld, world }: ControlReque
   }
 }
 
-/** A question of MediaMTX, such as `{"action": "publish", "path": "live/KEY", …}`. */
+/** Reads a request of MediaMTX, such as `{"action": "publish", "path": "live/KEY", …}`. */
 function questionOf(text: string): Call {
   let asked: unknown;
   try {
@@ -172,7 +183,7 @@ function formOf(form: URLSearchParams): Call {
   return { key: keyIn(name), take };
 }
 
-/** The longest value of a form: enough for a path with the name of an application and a key of 256 characters. */
+/** The greatest length of a form value that is read: enough for a path with the name of an application and a key of 256 characters. */
 const FIELD_CHARACTERS_MAX = 512;
 
 const keyIn = (path: string): string => (path.split("?", 1)[0] as string).split("/").at(-1) as string;

@@ -1,4 +1,4 @@
-/** Keeps the current quality of a world's feeds in memory, in the process that the ingest process reports to. */
+/** Stores the current quality of a world's feeds in memory. The ingest process reports the quality to the process that runs this code. */
 import type { World } from "#graph/worlds/world";
 
 export interface FeedHealth {
@@ -7,11 +7,11 @@ export interface FeedHealth {
   readonly bits_per_second: number;
   readonly frames_per_second: number;
   readonly audio_bits_per_second: number;
-  /** The time by which the newest sound is behind the newest picture. */
+  /** The delay of the newest sound behind the newest picture. */
   readonly audio_behind_ms: number;
   /** The number of times since the feed began that pictures were missing for at least a quarter of a second. */
   readonly gaps: number;
-  /** The number of steps of the encoder's clock since the feed began. */
+  /** The number of times that the encoder's clock jumped since the feed began. */
   readonly clock_steps: number;
   /** The time between the last two key frames; null before the second key frame. */
   readonly key_frame_ms: number | null;
@@ -21,7 +21,7 @@ export interface FeedHealth {
 
 const worlds = new WeakMap<World, ReadonlyMap<string, FeedHealth>>();
 
-/** Stores the quality of the feeds that send now, in place of everything that was known about the world's feeds. */
+/** Stores the quality of the feeds that send now, and deletes the stored quality of all other feeds of the world. */
 export const keepHealth = (world: World, feeds: readonly FeedHealth[]): void =>
   void worlds.set(world, new Map(feeds.map((feed) => [feed.video, feed])));
 
@@ -33,15 +33,20 @@ export const forgetHealth = (world: World, video: string): void => {
 
 export const healthOf = (world: World, video: string): FeedHealth | undefined => worlds.get(world)?.get(video);
 
-/** A longer time between key frames causes a warning. Viewers can only start at a key frame; encoders usually send one every 2 s. */
+/**
+ * If the time between two key frames is longer, Plaza shows a warning. A viewer can start only at a key frame; encoders usually send a key frame
+ * every 2 s.
+ */
 const KEY_FRAME_MS_WANTED_MAX = 4_000;
 
 /**
- * A longer delay of sound causes a warning. Sound is usually a fraction of a second away from its picture. After 10 s without sound the stream ends
- * (D-51).
+ * If the delay of the sound is longer, Plaza shows a warning. Sound is usually a fraction of a second away from its picture. After 10 s without
+ * sound, the stream ends (D-51).
  */
 const AUDIO_BEHIND_MS_MAX = 2_000;
-/** Fewer bits a second cause a warning that nothing can be heard: in AAC silence has about 2 kbit/s, and speech has 30 kbit/s or more. */
+/**
+ * If the sound has fewer bits a second, Plaza warns that nothing can be heard. In AAC, silence has about 2 kbit/s, and speech has 30 kbit/s or more.
+ */
 const AUDIBLE_BITS_MIN = 4_000;
 
 /** Returns warnings about a feed, with advice for the person at the encoder. */

@@ -13,8 +13,8 @@ export const findIngest = (reader: Reader, id: string): Promise<{ readonly seen_
   reader.get<{ seen_ms: number }>(sql`SELECT i.seen_ms FROM live_ingests i WHERE i.id = ${id}`);
 
 /**
- * Deletes the row of an ingest process. Returns false if the row did not exist: of several servers that find the process dead, only the one that
- * deletes the row marks the process's feeds as lost.
+ * Deletes the row of an ingest process. Returns false if the row did not exist. If several servers find that the process is dead, only the server
+ * that deletes the row marks the process's feeds as lost.
  */
 export const deleteIngest = async (tx: Transaction, id: string): Promise<boolean> =>
   (await tx.run(sql`DELETE FROM live_ingests WHERE id = ${id}`)) > 0;
@@ -33,11 +33,11 @@ export async function findFeedsOf(reader: Reader, ingest: string): Promise<FeedN
   return rows.map(({ id, feed_session }): { video: NodeId; session: number } => ({ video: nodeId(id), session: Number(feed_session) }));
 }
 
-/** An ingest process reports once a second. An ingest process that has not reported for this time counts as dead. */
+/** If an ingest process has not reported for this time, the process counts as dead. A running ingest process reports once a second. */
 export const DEAD_AFTER_MS = 10_000;
 /**
- * If an ingest process has not reported for this time, another encoder with the right key may replace one of its feeds, as an encoder may replace
- * another one that is silent for 3 s (D-115). To these 3 s one second is added for the time between two reports, and one second for the difference
- * between two servers' clocks. The other feeds of the ingest process continue until the process counts as dead.
+ * If an ingest process has not reported for this time, another encoder with the right key may replace one of its feeds. The time is the sum of 3 s,
+ * after which an encoder may replace a silent encoder (D-115), one second between two reports, and one second for the difference between the clocks
+ * of two servers. The other feeds of the ingest process continue until the process counts as dead.
  */
 export const SILENT_AFTER_MS = 5_000;

@@ -1,5 +1,5 @@
 /**
- * Stores why the streams of encoders with the right key were refused (D-295). The history of the video, its live state and the alerts show the
+ * Stores the reasons why encoders with the right stream key were refused (D-295). The history of the video, its live state and the alerts show the
  * reason.
  */
 import { ALERTS_MAX } from "#control-contract/alert";
@@ -16,13 +16,19 @@ interface Refusal {
   readonly realMs: number;
 }
 
-/** The shortest time between two stored refusals with the same reason, because a refused encoder may try again every second. */
+/**
+ * If an encoder is refused again for the same reason within this time, the second refusal is not stored, because a refused encoder may try again
+ * every second.
+ */
 const REPEATED_AFTER_MS = 5_000;
 
-/** The newest refusals that this process knows. Alerts need these refusals for videos that are not live yet, because no query finds such videos. */
+/** The newest refusals in this process, by video. Alerts need these refusals for videos that are not live yet, because no query finds such videos. */
 const worlds = new WeakMap<World, BoundedMap<NodeId, Refusal>>();
 
-/** Stores that an encoder was refused. `reason` is a text for people. Does nothing if the video was deleted or does not accept encoders any more. */
+/**
+ * Stores that an encoder was refused. `reason` is a text for people. The refusal is not stored with the video if the video was deleted or does not
+ * accept encoders any more.
+ */
 export async function feedRefused(world: World, video: NodeId, reason: string): Promise<void> {
   const refusals = worlds.get(world) ?? new BoundedMap<NodeId, Refusal>(ALERTS_MAX);
   worlds.set(world, refusals);

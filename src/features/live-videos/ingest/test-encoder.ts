@@ -1,6 +1,7 @@
 /**
- * Starts and stops the test encoder (D-119). Plaza stores only the hash of a stream key, so the test encoder gets a pass: a temporary key that is
- * valid for one video until the connection ends. The stream of the test encoder is handled like the stream of any encoder.
+ * Starts and stops the test encoder (D-119). Plaza stores only the hash of a stream key, so the test encoder cannot use the stream key. Instead, the
+ * test encoder gets a pass: a temporary key that is valid for one video until the connection ends. The stream of the test encoder is handled like the
+ * stream of any encoder.
  */
 import type { TestFeed, World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
@@ -19,7 +20,7 @@ interface Pass {
   feed: TestFeed | undefined;
 }
 
-/** The passes of each world, by the hash of their key. A reset of the world ends all its passes. */
+/** The passes of each world, by the hash of the pass's key. A reset of a world ends all passes of the world. */
 const worlds = new WeakMap<World, Map<string, Pass>>();
 
 const passesOf = (world: World): Map<string, Pass> => {
@@ -28,7 +29,7 @@ const passesOf = (world: World): Map<string, Pass> => {
   return passes;
 };
 
-/** Returns the pass with this hash, or undefined if the key is not a pass. */
+/** Returns the pass whose key has this hash, or undefined if there is no such pass. */
 export const passOf = (world: World, keyHash: string): Pick<Pass, "video" | "began"> | undefined => worlds.get(world)?.get(keyHash);
 
 const playing = (world: World, video: NodeId): Pass | undefined =>
@@ -48,7 +49,7 @@ export async function playTestClip(world: World, video: NodeId, key: StreamKey, 
   passes.set(key.hash, pass);
   const begin = async (): Promise<void> => {
     pass.feed = await play(key.text);
-    // The caller stopped waiting while the test encoder was connecting.
+    // If the pass was deleted, the caller has stopped waiting while the test encoder was connecting.
     if (passes.get(key.hash) !== pass) return pass.feed.stop();
     const ended = pass.feed.ended.then((reason) => {
       passes.delete(key.hash);
@@ -65,7 +66,7 @@ export async function playTestClip(world: World, video: NodeId, key: StreamKey, 
   }
 }
 
-/** Stops the test encoder. Returns whether it was sending to the video. */
+/** Stops the test encoder of a video. Returns whether the test encoder was sending to the video. */
 export function stopTestClip(world: World, video: NodeId): boolean {
   const pass = playing(world, video);
   pass?.feed?.stop();

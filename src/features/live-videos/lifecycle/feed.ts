@@ -1,6 +1,6 @@
 /**
- * The interface for ingest processes and media servers: each function reports an event of an encoder and applies the event to the table of states.
- * The feeds of a video are numbered; a report about an old feed is ignored after a new feed has started (D-110).
+ * The functions that ingest processes and media servers use to report the events of encoders. Each function applies an event to the table of states.
+ * The feeds of a video are numbered, so that a report about an old feed is ignored after a new feed has started (D-110).
  */
 import type { World } from "#graph/worlds/world";
 import { type NodeId, nodeId } from "#kernel/ids";
@@ -23,34 +23,34 @@ export type FeedName = Pick<Feed, "video" | "session">;
 /** The source of a feed that starts: the ingest process or media server, and the size of the pictures. */
 export interface FeedSource {
   readonly ingest: string;
-  /** The width of the pictures in pixels; absent if it is not known. */
+  /** The width of the pictures in pixels; absent if the width is not known. */
   readonly width?: number;
   readonly height?: number;
 }
 
 const feedOf = ({ id, feed_session, state }: LiveVideoRow): Feed => ({ video: nodeId(id), session: feed_session, state });
 
-/** Returns the video that an encoder with this key may send to, or undefined if the encoder must be refused. Changes nothing. */
+/** Returns the video to which an encoder with this key may send, or undefined if the encoder must be refused. */
 export async function findFeedByKey(world: World, streamKey: string): Promise<LiveVideoRow | undefined> {
   const row = await findVideoOf(world, hashOfKey(streamKey));
   return row !== undefined && takesFeed(row.state) ? row : undefined;
 }
 
-/** Whether a video has this key in the stored data of a world, which may be closed (D-333). */
+/** Returns whether a video of a world has this stream key. The world may be closed, so the function reads the stored data of the world (D-333). */
 export const isStreamKey = async (reader: Reader, streamKey: string): Promise<boolean> =>
   (await findVideoByKey(reader, hashOfKey(streamKey))) !== undefined;
 
 /**
- * Starts a feed: an encoder connects with a stream key. Returns undefined if the encoder must be refused, because the key is unknown or expired, or
- * the broadcast is over.
+ * Starts a feed when an encoder connects with a stream key. Returns undefined if the encoder must be refused, because the key is unknown or expired,
+ * or because the broadcast is over.
  */
 export async function feedStarted(world: World, streamKey: string, source?: FeedSource): Promise<Feed | undefined> {
   const hash = hashOfKey(streamKey);
   const known = await findVideoOf(world, hash);
   if (known === undefined) return undefined;
   const pass = passOf(world, hash);
-  // A snapshot of the world contains no recordings. So after a restore the folder of recordings may have sessions of the video that its row does not
-  // count.
+  // A snapshot of the world contains no recordings. So after the world is restored, the folder of recordings may contain newer sessions of the video
+  // than `feed_session`.
   const recorded = world.recordings === undefined ? 0 : await lastSession(world.recordings, world.name, known.id);
   const feed = await world.database.write(async (tx) => {
     const row = await holdVideo(tx, nodeId(known.id));

@@ -1,4 +1,4 @@
-/** Reads and changes live videos for the control API; callers of the graph cannot do any of this. */
+/** Reads and changes live videos for the control API. Callers of the graph cannot do what these functions do. */
 import { type Static, type TSchema, Type } from "typebox";
 import type { World } from "#graph/worlds/world";
 import { type NodeId, nodeId } from "#kernel/ids";
@@ -39,7 +39,7 @@ const health = Type.Object({
   warnings: Type.Array(Type.String(), { description: "the settings of the encoder that need a change" }),
 });
 
-/** The live state of a video. The stream key is not part of the live state. */
+/** The live state of a video, as the control API returns it. The live state does not contain the stream key. */
 export const liveState = Type.Object({
   id: Type.String(),
   page: Type.String(),
@@ -123,8 +123,8 @@ function refusalShown({ history }: LiveVideoRow): Pick<LiveState, "refused"> {
 }
 
 /**
- * The result of a change. `missing`: the video does not exist or was deleted. `refused`: the table of states has no such transition, so the video is
- * unchanged.
+ * The result of a change. `missing`: the video does not exist or was deleted. `refused`: the video is unchanged, because the table of states has no
+ * such transition.
  */
 export type TransitionResult = { readonly is: "done" | "refused"; readonly state: LiveState } | { readonly is: "missing" };
 
@@ -166,7 +166,7 @@ export const repeatNotice = (world: World, id: NodeId): Promise<TransitionResult
     return row;
   });
 
-/** D-112: sets whether sealing the recording fails on purpose. When sealing works again, a video in the state `ending` is sealed at once. */
+/** D-112: sets whether sealing the recording fails on purpose. When sealing works again, a recording that waits for its sealing is sealed at once. */
 export const setSealing = (world: World, id: NodeId, fails: boolean): Promise<TransitionResult> =>
   changeLiveVideo(world, id, async (tx, row) => {
     const set: LiveVideoRow = { ...row, sealing_fails: fails ? 1 : 0 };

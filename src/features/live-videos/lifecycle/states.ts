@@ -106,7 +106,7 @@
  */
 import { NEW_KEY_WINDOW_MS, RECONNECT_WINDOW_MS, RESTORE_NOTICE_MS, START_MISSED_MS } from "../live-videos.limits.ts";
 
-/** D-51, D-110: the statuses of a live video. D-110 adds the last of these states. */
+/** D-51, D-110: the statuses of a live video. D-110 adds the status TAKEN_DOWN. */
 export const statuses = [
   "UNPUBLISHED",
   "LIVE",
@@ -189,7 +189,10 @@ export const statusOf: Readonly<Record<State, Status>> = {
 
 type Transitions = Readonly<Partial<Record<LiveEvent, State | "deleted">>>;
 
-/** The transitions that encoders cause before the video is published: they change only the feed and keep the state, because nobody watches yet. */
+/**
+ * Returns the transitions of a video that is not published yet, for events of encoders and keys. These events change only the feed and not the state,
+ * because nobody watches the video yet.
+ */
 const previewed = (state: State): Transitions => ({
   ...{ feed_started: state, feed_lost: state, audio_missing: state, storage_missing: state, key_regenerated: state },
 });
@@ -232,7 +235,7 @@ export const transitions: Readonly<Record<State, Transitions>> = {
     end_signalled: "ending",
     ...removable,
   },
-  // In `key_replaced` the encoder still sends with the old key. When the encoder stops, the time for connecting with the new key begins.
+  // In the state `key_replaced`, the encoder still sends with the old key. When the encoder stops, the time for connecting with the new key begins.
   key_replaced: {
     ...{ feed_started: "live", feed_lost: "live", audio_missing: "ending", storage_missing: "ending", key_replaced: "key_replaced" },
     end_signalled: "ending",
@@ -250,13 +253,13 @@ export const transitions: Readonly<Record<State, Transitions>> = {
 /** Returns whether an encoder may connect with the video's stream key. */
 export const takesFeed = (state: State): boolean => transitions[state].feed_started !== undefined;
 
-/** Returns whether the broadcast is running: its status is LIVE, and it can be ended. */
+/** Returns whether the broadcast is running. A running broadcast has the status LIVE, and can be ended. */
 export const isLive = (state: State): boolean => statusOf[state] === "LIVE";
 
-/** Returns whether the video was published. A published video takes comments and reactions, and the player may show it. */
+/** Returns whether the video was published and not taken down. A published video takes comments and reactions, and the player may show it. */
 export const isPublished = (state: State): boolean => isLive(state) || state === "stopped" || state === "processing" || state === "vod";
 
-/** Returns whether the video was taken down: only the video's own page sees it, and nobody can change it (D-110). */
+/** Returns whether the video was taken down. Only the video's own page sees such a video, and no caller of the graph can change it (D-110). */
 export const isTakenDown = (state: State): boolean => statusOf[state] === "TAKEN_DOWN";
 
 /** LIVE-15: the reasons for taking a video down. */
@@ -270,9 +273,9 @@ interface Timer {
 }
 
 /**
- * The timer of each state: the event that happens automatically, and how long after the entry to the state, or after the planned start (`planned`).
- * In `live` the timer runs only while the video has no feed, and only if encoders can connect (`no_feed`). In `ending` the job of the timer seals the
- * recording, which may fail.
+ * The timer of each state. A timer causes an event automatically. The time until the event begins with the entry to the state (`entry`) or at the
+ * planned start (`planned`). In `live` the timer runs only while the video has no feed, and only if encoders can connect (`no_feed`). In `ending` the
+ * job of the timer seals the recording, which may fail.
  */
 export const timers: Readonly<Partial<Record<State, Timer>>> = {
   scheduled_unpublished: { event: "start_missed", afterMs: START_MISSED_MS, from: "planned" },

@@ -1,4 +1,4 @@
-/** Changes the state of a live video by the table of `states.ts`. No other code changes the state. */
+/** Changes the state of a live video by the table in `states.ts`. No other file changes the state. */
 import { createHash } from "node:crypto";
 import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
 import type { World } from "#graph/worlds/world";
@@ -25,7 +25,7 @@ import {
   transitions,
 } from "./states.ts";
 
-/** The kind of the only job of a live video: the timer of its state. */
+/** The kind of the job that applies the automatic events of a video. A video has at most one such job: the timer of its state. */
 export const DEADLINE_JOB = "live_video_deadline";
 
 /** Returns the hash of a stream key. Only the hash is stored, so that somebody who reads the database cannot send a stream. */
@@ -37,7 +37,7 @@ export function mintKey(world: World): string {
   return world.name === DEFAULT_WORLD ? secret : `${world.name}${WORLD_END}${secret}`;
 }
 
-/** The character between the name of a world and the secret. Neither names of worlds nor secrets contain this character. */
+/** The character between the name of a world and the secret in a stream key. Neither names of worlds nor secrets contain this character. */
 const WORLD_END = ".";
 
 export function worldOfKey(key: string): string {
@@ -45,18 +45,18 @@ export function worldOfKey(key: string): string {
   return end === -1 ? DEFAULT_WORLD : key.slice(0, end);
 }
 
-/** One of the last events of a video. The events are stored with the video, so that people can see how the video reached its state. */
+/** An event in the history of a video. The history is stored with the video, so that people can see how the video reached its state. */
 export interface Move {
   /** The time of the event, in world time. */
   readonly ms: number;
-  /** `declared`: an operator set the state. `feed_refused`: an encoder with the right key was refused; the state did not change. */
+  /** `declared`: an operator set the state. `feed_refused`: an encoder with the right key was refused, and the state did not change. */
   readonly event: LiveEvent | "declared" | "feed_refused";
   readonly state: State;
-  /** Only for `feed_refused`: a text for people that says what is wrong with the encoder's stream. */
+  /** Only for `feed_refused`: a text that says what is wrong with the encoder's stream. */
   readonly reason?: string;
 }
 
-/** The number of events that are kept. A broadcast has about ten; an encoder that reconnects many times causes more. */
+/** The number of events in the history of a video. A broadcast causes about ten events; an encoder that reconnects many times causes more. */
 const MOVES_MAX = 50;
 
 /**
@@ -111,8 +111,8 @@ export async function holdVideo(tx: Transaction, id: NodeId): Promise<LiveVideoR
 }
 
 /**
- * Applies an event to a video: changes the state, sets the timer of the new state, and emits the webhooks of the change. Returns the new row. Returns
- * undefined, and changes nothing, if the table of states has no such transition. `atMs` is the time when the event happened.
+ * Applies an event to a video: changes the state, sets the timer of the new state, and emits the webhooks of the change. Returns the new row, or
+ * undefined without a change if the table of states has no such transition. `atMs` is the time when the event happened.
  */
 export async function moveVideo(
   tx: Transaction,
@@ -134,14 +134,14 @@ export async function moveVideo(
   await updateVideo(tx, moved);
   await setTimer(tx, world, moved);
   await announceMove(tx, world, moved, row.state);
-  // D-51: a recording is sealed at once when its broadcast ends; if sealing fails, the timer repeats it.
+  // D-51: a recording is sealed at once when its broadcast ends. If sealing fails, the job of the timer tries again.
   return state === "ending" && event !== "sealing_failed" && moved.sealing_fails === 0 ? moveVideo(tx, world, moved, "sealed", atMs) : moved;
 }
 
-/** The reason of a takedown if no reason was given. */
+/** The reason of a takedown if the caller gives no reason. */
 export const DEFAULT_REASON: TakedownReason = "COPYRIGHT";
 
-/** Returns the row of a video that enters a state. */
+/** Returns the row of a video after `event` has led to `state`. */
 function entered(world: World, row: LiveVideoRow, state: State, event: LiveEvent, atMs: number): LiveVideoRow {
   const moved: LiveVideoRow = { ...row, state, history: withMove(row.history, { ms: atMs, event, state }) };
   if (event === "feed_started") {
@@ -178,10 +178,10 @@ export function deadlineOf(row: LiveVideoRow, event: LiveEvent | undefined, atMs
   return atMs + timer.afterMs;
 }
 
-/** C1-3: returns the row with the mark whether the video is on the live map, which contains live videos with a place. */
+/** C1-3: returns the row with the right value of `is_on_map`. The live map contains live videos that have a place. */
 export const onMap = (row: LiveVideoRow): LiveVideoRow => ({ ...row, is_on_map: row.place !== null && isLive(row.state) ? 1 : 0 });
 
-/** Schedules the timer's job at the row's deadline, or cancels the job if the row has no deadline. */
+/** Schedules the job of the video's timer at the deadline, or cancels the job if the row has no deadline. */
 export async function setTimer(tx: Transaction, world: World, { id, deadline_ms }: LiveVideoRow): Promise<void> {
   if (deadline_ms === null) await world.jobs.cancel(tx, DEADLINE_JOB, id);
   else await world.jobs.schedule(tx, { kind: DEADLINE_JOB, key: id, dueMs: deadline_ms });
@@ -192,19 +192,19 @@ async function passDeadline(tx: Transaction, world: World, row: LiveVideoRow): P
   const { deadline_ms, state } = row;
   const timer = timers[state];
   if (timer === undefined || deadline_ms === null) return;
-  // The deadline is in the future, because the clock was set back or the state has changed since the job was scheduled.
+  // If the deadline is in the future, the clock was set back or the state has changed since the job was scheduled.
   if (deadline_ms > world.clock.nowMs()) return setTimer(tx, world, row);
   if (state === "ending" && row.sealing_fails === 1) await certain(moveVideo(tx, world, row, "sealing_failed"), "repeat the sealing");
-  // Even if the job is late, the event counts from its deadline, so that the time of the next state begins when the time of this state ended.
+  // Even if the job is late, the event counts from the deadline, so that the time of the next state begins when the time of this state ended.
   else await certain(moveVideo(tx, world, row, timer.event, deadline_ms), `apply ${timer.event} to a video that is ${state}`);
 }
 
-/** The job that applies the automatic events of live videos. Each video has one such job, because a state has at most one timer. */
+/** The job that applies the automatic events of live videos. Each video has at most one such job, because a state has at most one timer. */
 export const liveVideoDeadlines: JobKind<World> = {
   kind: DEADLINE_JOB,
   async run(world, id, _payload, job) {
     await world.database.write(async (tx) => {
-      // The video is locked before its job, in the same order as in transactions that set the timer, to avoid deadlocks.
+      // The video is locked before its job, as in the transactions that set the timer, to avoid deadlocks.
       const row = await holdVideo(tx, nodeId(id));
       await job.settle(tx);
       if (row !== undefined) await passDeadline(tx, world, row);
@@ -215,8 +215,8 @@ export const liveVideoDeadlines: JobKind<World> = {
 type Announced = (typeof liveVideoEvents)[number];
 
 /**
- * Sends the webhook field `live_videos` to every page that shows the video (D-62, D-110). Must be called before the rows of a deleted video are
- * deleted, because the rows say which pages showed the video.
+ * Sends the webhook field `live_videos` to every page that shows the video (D-62, D-110). If the video is deleted, the caller must call this function
+ * before it deletes the video's rows, because the rows say which pages showed the video.
  */
 export async function announce(tx: Transaction, world: World, row: LiveVideoRow, event?: Announced): Promise<void> {
   const noticeEnd = event === "restore_notice" ? noticeEndOf(row) : null;
@@ -232,7 +232,7 @@ export async function announce(tx: Transaction, world: World, row: LiveVideoRow,
     await world.webhooks.emit(tx, liveVideoWebhook, { entity: page, payload });
 }
 
-/** Sends the webhooks of a video that has left the state `before`. */
+/** Sends the webhooks of a change of state. `before` is the state before the change. */
 async function announceMove(tx: Transaction, world: World, row: LiveVideoRow, before: State): Promise<void> {
   if (row.state === "taken_down") {
     await announce(tx, world, row, "taken_down");
@@ -242,10 +242,10 @@ async function announceMove(tx: Transaction, world: World, row: LiveVideoRow, be
   else if (statusOf[before] !== statusOf[row.state]) await announce(tx, world, row);
 }
 
-/** LIVE-14: a job removes the recording of a deleted video, so that the recording is removed even if the process dies. */
+/** LIVE-14: the recording of a deleted video is removed by a job, so that the recording is removed even if the process dies. */
 const REMOVAL_JOB = "live_recording_removal";
 
-/** Schedules the removal of a video's recording. Called in the transaction that deletes the video. */
+/** Schedules the removal of a video's recording. The caller must use the transaction that deletes the video. */
 export async function dropRecording(tx: Transaction, world: World, video: string): Promise<void> {
   if (world.recordings !== undefined) await world.jobs.schedule(tx, { kind: REMOVAL_JOB, key: video, dueMs: world.clock.nowMs() });
 }

@@ -1,8 +1,8 @@
 /**
- * Serves pages, playlists and segments to players. Each request, also for a single segment, is checked against the current state of the video, so
- * that a takedown, a deletion or a change of the countries takes effect at once.
+ * Serves the player's page, playlists and segments to players. Each request, even for a single segment, is checked against the current state of the
+ * video, so that a takedown, a deletion or a change of the countries takes effect at once.
  *
- * **Invariant:** a segment is sent only to a request with a ticket. The player's page contains a ticket if the viewer may watch.
+ * **Invariant:** a segment is sent only to a request with a ticket. The player's page contains a ticket only if the viewer may watch the video.
  */
 import type { World } from "#graph/worlds/world";
 import { isNodeId, nodeId } from "#kernel/ids";
@@ -15,8 +15,8 @@ import { type RefusalToWatch, refusalToWatch, type Viewer } from "../viewing/wat
 import { type KeptPlaylist, readKeptPlaylist, withEnd } from "./playlist.ts";
 
 /**
- * The reason why a player gets nothing. `missing`: the video does not exist, is not embeddable, is not published, or was taken down; the viewer must
- * not learn which.
+ * The reason why a player's request is refused. `missing`: the video does not exist, is not embeddable, is not published, or was taken down. The
+ * viewer must not learn which of these reasons applies.
  */
 export type PlaybackRefusal = "missing" | Extract<RefusalToWatch, "not_in_this_country" | "starting" | "not_on_mobile_web_until_vod">;
 
@@ -25,14 +25,14 @@ export interface PlayerView {
   readonly ticket: string;
 }
 
-/** A ticket is valid for as long as a long broadcast with its pauses. The player's page gets a new ticket each time it is loaded. */
+/** The time for which a ticket is valid: as long as a long broadcast with its pauses. The player's page gets a new ticket each time it is loaded. */
 const TICKET_MS = 12 * 3_600_000;
 /**
- * The last segment of a recording is written a second or two after the end of the broadcast. If the recording has not grown for longer than this
- * time, the process that writes it was killed.
+ * The ingest process writes the last segment of a recording a second or two after the end of the broadcast. If a recording has not grown for longer
+ * than this time, the ingest process was killed.
  */
 const WRITTEN_WITHIN_MS = 10_000;
-/** A request looks for the last segment every 100 ms, at most 30 times. A player waits for these 3 s. */
+/** If the last segment is not written yet, a request looks for the segment every 100 ms, at most 30 times. So a player waits at most 3 s. */
 const LOOK_EVERY_MS = 100;
 const LOOKS_MAX = 30;
 
@@ -45,7 +45,7 @@ interface Ticket {
   readonly until_ms: number;
 }
 
-/** Returns the contents of the player's page. The page is also returned for a video that starts soon, because the page waits for the start. */
+/** Returns the contents of the player's page. A video that starts soon has a page, too, because the page waits for the start. */
 export async function openPlayer(world: World, id: string, viewer: Viewer): Promise<PlayerView | PlaybackRefusal> {
   const found = await findShown(world, id, viewer);
   if (typeof found === "string" && found !== "starting") return found;
@@ -53,7 +53,7 @@ export async function openPlayer(world: World, id: string, viewer: Viewer): Prom
   return { title: typeof found === "string" ? null : found.title, ticket: world.sealer.seal(JSON.stringify(ticket)) };
 }
 
-/** Returns the playlist of a video. The refusal `starting` means that the video starts soon, or that nothing is recorded yet. */
+/** Returns the playlist of a video. The result is `starting` if the video starts soon, or if nothing is recorded yet. */
 export async function readPlaylist(
   world: World,
   id: string,
@@ -72,9 +72,9 @@ export async function readPlaylist(
 }
 
 /**
- * Waits for the last segment of a broadcast that is over, because the playlist of such a broadcast must contain its end (D-296). The ingest process
- * writes the last segment a moment after the end. If the ingest process was killed, the segment is never written; so requests do not wait if the
- * recording is old.
+ * Waits until the last segment of an ended broadcast is written, because the playlist of an ended broadcast must contain its end (D-296). The ingest
+ * process writes the last segment a moment after the end of the broadcast. If the ingest process was killed, the last segment is never written, so a
+ * request does not wait if the recording is old.
  */
 async function whenWritten(
   world: World,
@@ -117,8 +117,8 @@ async function findShown(world: World, id: string, viewer: Viewer): Promise<Live
 }
 
 /**
- * Finds the video of a ticket. If the request does not have the viewer's country, the country is taken from the ticket, which has it from the request
- * for the player's page.
+ * Finds the video of a ticket. If the request does not contain the viewer's country, the country comes from the ticket, which has the country from
+ * the request for the player's page.
  */
 async function findWithTicket(world: World, id: string, sealed: string, viewer: Viewer): Promise<LiveVideoRow | PlaybackRefusal> {
   const ticket = openTicket(world, sealed);

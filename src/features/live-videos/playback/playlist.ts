@@ -1,12 +1,12 @@
-/** Makes the HLS playlist of a recording (RFC 8216). The playlist grows while the video is live, and has an end afterwards. */
+/** Makes the HLS playlist of a recording (RFC 8216). The playlist grows while the video is live, and gets an end after the broadcast. */
 import type { World } from "#graph/worlds/world";
 import { BoundedMap } from "#kernel/bounded-map";
 import { type RecordedSession, readRecording, recordingVersion } from "#recordings/read-recording";
 import { SEGMENT_SECONDS_MAX, segmentFile } from "#recordings/recording-space";
 
 /**
- * Returns the playlist, or undefined if there is nothing to play yet. Recordings from before `fromRealMs` (the machine's time) are a preview and are
- * left out; null means that there was no preview. Addresses of segments are `{session}/{number}.ts`, relative to the playlist.
+ * Returns the playlist, or undefined if nothing can be played yet. Segments from before `fromRealMs` (the machine's time) belong to a preview, so the
+ * playlist leaves them out; null means that there was no preview. The address of a segment is `{session}/{number}.ts`, relative to the playlist.
  */
 export function playlistOf(sessions: readonly RecordedSession[], fromRealMs: number | null): string | undefined {
   const parts = sessions
@@ -16,7 +16,7 @@ export function playlistOf(sessions: readonly RecordedSession[], fromRealMs: num
   const lines = ["#EXTM3U", "#EXT-X-VERSION:3", `#EXT-X-TARGETDURATION:${SEGMENT_SECONDS_MAX}`, "#EXT-X-PLAYLIST-TYPE:EVENT"];
   for (const [index, { session, segments }] of parts.entries()) {
     for (const [nth, { number, durationMs, beganRealMs, isDiscontinuous }] of segments.entries()) {
-      // The first segment of each later feed has other times, and perhaps another picture size.
+      // The first segment of each later feed has other time stamps, and perhaps another picture size.
       const isBreak = nth === 0 ? index > 0 : isDiscontinuous;
       if (isBreak) lines.push("#EXT-X-DISCONTINUITY");
       if (isBreak || nth === 0) lines.push(`#EXT-X-PROGRAM-DATE-TIME:${new Date(beganRealMs).toISOString()}`);
@@ -26,27 +26,27 @@ export function playlistOf(sessions: readonly RecordedSession[], fromRealMs: num
   return `${lines.join("\n")}\n`;
 }
 
-/** Returns the playlist with its end, for a recording that does not grow any more. */
+/** Returns the playlist with its end mark, for a recording that does not grow any more. */
 export const withEnd = (playlist: string): string => `${playlist}#EXT-X-ENDLIST\n`;
 
 export interface KeptPlaylist {
   readonly version: string;
   readonly fromRealMs: number | null;
-  /** The playlist without its end; undefined if there is nothing to play yet. */
+  /** The playlist without its end mark; undefined if nothing can be played yet. */
   readonly playlist: string | undefined;
-  /** The end of the last segment of a session that may continue, by the machine's time; undefined if there is no segment, or no such session. */
+  /** The end of the newest session's last segment, by the machine's time; undefined if the session has ended, or has no segment. */
   readonly openUntilRealMs: number | undefined;
 }
 
-/** The number of playlists in memory. A playlist of four hours has about 180 KB. */
+/** The number of playlists that a world stores in memory. The playlist of four hours of video has about 180 KB. */
 const KEPT_MAX = 100;
 
 const worlds = new WeakMap<World, BoundedMap<string, KeptPlaylist>>();
 
 /**
- * Makes the playlist of a recording, or returns the last one if the recording has not grown. All viewers of a video ask for the same playlist every
- * second. Making a playlist takes 0.7 ms of CPU for one hour and 2.5 ms for four hours of video (1,800 and 7,200 segments, measured); seeing that the
- * recording has not grown takes 0.1 ms.
+ * Returns the playlist of a recording. All viewers of a video request the playlist every second, so a new playlist is made only if the recording has
+ * grown. Making a playlist takes 0.7 ms of CPU for one hour and 2.5 ms for four hours of video (1,800 and 7,200 segments, measured). Finding out that
+ * the recording has not grown takes 0.1 ms.
  */
 export async function readKeptPlaylist(world: World, recordings: string, video: string, fromRealMs: number | null): Promise<KeptPlaylist> {
   const kept = worlds.get(world) ?? new BoundedMap<string, KeptPlaylist>(KEPT_MAX);

@@ -1,7 +1,7 @@
 /** Makes the addresses of a live video: the address for its encoder, and the address of its player. */
 import type { World } from "#graph/worlds/world";
 
-/** The address for an encoder. Only the response to the request that creates the stream key contains this address (D-51). */
+/** The address to which an encoder sends. Only the response to the request that creates the stream key contains this address (D-51). */
 export interface StreamAddress {
   /** D-115: the address without TLS; absent if encoders cannot connect. */
   readonly stream_url?: string;
@@ -10,12 +10,14 @@ export interface StreamAddress {
   readonly stream_key: string;
 }
 
-/** Returns the address for an encoder. `baseUrl` is the address of the request, or `--public-url`; the encoder connects to the same host. */
+/**
+ * Returns the address to which an encoder sends. `baseUrl` is the address of the request, or `--public-url`; the encoder connects to the same host.
+ */
 export function streamAddressOf({ streaming }: Pick<World, "streaming">, baseUrl: string, key: string): StreamAddress {
   const { rtmpPort, rtmpsPort, rtmpUrl } = streaming ?? {};
   const on = (scheme: string, port: number) => `${scheme}://${new URL(baseUrl).hostname}:${port}/live`;
   const server = rtmpUrl ?? (rtmpPort === undefined ? undefined : on("rtmp", rtmpPort));
-  // The operator says by the scheme of `--rtmp-url` whether the media server speaks TLS.
+  // The scheme of `--rtmp-url` says whether the media server uses TLS.
   const secure = rtmpsPort === undefined ? (rtmpUrl?.startsWith("rtmps:") === true ? rtmpUrl : undefined) : on("rtmps", rtmpsPort);
   return {
     ...(server === undefined ? {} : { stream_url: `${server}/${key}` }),
@@ -24,10 +26,13 @@ export function streamAddressOf({ streaming }: Pick<World, "streaming">, baseUrl
   };
 }
 
-/** Returns the address of the player's page, which the frame of `embed_html` shows and which people can open directly. */
+/** Returns the address of the player's page. The frame in `embed_html` shows this page, and people can open the page directly. */
 export const playerUrl = (baseUrl: string, id: string): string => `${baseUrl}/player/${id}`;
 
-/** LIVE-29: the size of the player is 16x9 until an encoder has sent; after that the height follows from the shape of the encoder's pictures. */
+/**
+ * LIVE-29: the size of the player is 16x9 until an encoder has sent pictures. After that, the height follows from the shape of the encoder's
+ * pictures.
+ */
 const WIDTH = 1280;
 const HEIGHT = 720;
 
@@ -47,10 +52,10 @@ export const embedHtml = (baseUrl: string, video: Shown): string =>
 /** Escapes an address for HTML, because the host in the address comes from the request. */
 const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
-/** D-51: the stream addresses by request. Only the response to the request that created a key contains the key's address. */
+/** D-51: the stream addresses that responses contain, by request. Only a request that created a stream key has an address. */
 const shownOnce = new WeakMap<object, StreamAddress>();
 
-/** Remembers the address for the response. `request` is the request that created the stream key. */
+/** Stores the address for the response to `request`, which is the request that created the stream key. */
 export function showOnce(request: object, address: StreamAddress): StreamAddress {
   shownOnce.set(request, address);
   return address;

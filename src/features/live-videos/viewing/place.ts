@@ -20,9 +20,9 @@ const placeSchema = (id: typeof worldId, others: { readonly additionalProperties
 
 const PLACE_ID = "the id of a place or page";
 
-/** The place in a request. The handler checks that a place or page with the id exists. */
+/** The schema of a place in a request. The handler checks that a place or page with the id exists. */
 export const sentPlace = placeSchema(described(PLACE_ID, worldId), {});
-/** The place in an entry of a world file. */
+/** The schema of a place in an entry of a world file. */
 export const declaredPlace = placeSchema(described(PLACE_ID, idOf(["place", "page"])), { additionalProperties: false });
 
 export type Place = Exclude<Static<typeof sentPlace>, string>;

@@ -4,15 +4,15 @@ import { START_DELAY_MS } from "../live-videos.limits.ts";
 import type { LiveVideoRow } from "../live-videos.store.ts";
 
 /**
- * The countries where a live video may be watched (LIVE-24, D-51): the countries in `geo_locations`, or all countries if it has none, except the
- * excluded countries.
+ * The countries where a live video may be watched (LIVE-24, D-51): the countries in `geo_locations` except the excluded countries. If `geo_locations`
+ * has no countries, the video may be watched in all countries except the excluded countries.
  */
 export interface Targeting {
   readonly geo_locations?: { readonly countries?: readonly string[] };
   readonly excluded_countries?: readonly string[];
 }
 
-/** The countries as a row of the store has them: ` DE FR `, or an empty text. */
+/** The countries in the form in which the store has them: codes between spaces, such as ` DE FR `, or an empty text. */
 export interface TargetingColumns {
   readonly countries: string;
   readonly excluded_countries: string;
@@ -47,7 +47,7 @@ export function isOpenTo({ countries, excluded_countries }: TargetingColumns, co
 }
 
 export interface Viewer {
-  /** The viewer's country as an ISO 3166-1 code in capitals; undefined if it is unknown. */
+  /** The viewer's country as an ISO 3166-1 code in capitals; undefined if the country is unknown. */
   readonly country: string | undefined;
   /** Whether the viewer uses a browser on a phone or tablet. */
   readonly isMobileWeb: boolean;
