@@ -64,7 +64,7 @@ export function showRefused(request: OperationRequest<Parameters>, error: unknow
   const { world, node, params } = request;
   const refusal = error instanceof Error ? error.message : String(error);
   const event: unknown = params.event;
-  // If the client sends `event[a]=x`, the parameter `event` is an object, and the view shows the object as JSON.
+  // If the client sends `event[a]=x`, the parameter `event` is an object, and the view of test events shows the object as JSON.
   const kind = typeof event === "object" ? JSON.stringify(event) : String(event);
   testEventsOf(world).add({
     app: node.id,

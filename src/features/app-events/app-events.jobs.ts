@@ -76,8 +76,8 @@ async function deleteExpired(world: World): Promise<void> {
 }
 
 /**
- * Says which requests are deleted. A request is deleted if it arrived before `before`, unless one of its events has an `event_id` and a time after
- * `repeatable`, because a duplicate of that event may still arrive. Both times are Unix seconds.
+ * The two times (Unix seconds) that decide which requests are deleted. A request is deleted if it arrived before `before`, unless one of its events
+ * has an `event_id` and a time after `repeatable`, because a duplicate of that event may still arrive.
  */
 interface Expiry {
   readonly before: number;

@@ -41,7 +41,7 @@ export const REPORT_CLICK_WINDOW_SECONDS = 28 * DAY_SECONDS;
 export const REPORT_VIEW_WINDOW_SECONDS = DAY_SECONDS;
 
 /**
- * D-74: the greatest number of attribution rows in the response to reported events. The response has the newest rows. The largest page of a list has
- * the same number of rows (D-31).
+ * D-74: the greatest number of attribution rows in the response to reported events. If more events are attributed, the response has the newest ones.
+ * The largest page of a list has the same number of rows (D-31).
  */
 export const ATTRIBUTED_AT_ONCE = 100;

@@ -5,9 +5,10 @@ export const appEventMigrations: readonly Migration[] = [
     name: "tables",
     statements: [
       // Each row of the log is one event. `request` is the number of the event's request; an app's requests are numbered in the order of commits, so
-      // new rows are appended and old rows are adjacent. Only the first row of a request has a `device`. `value` is in millionths. An event has a
-      // `key` if it has an `event_id` (`log/fingerprints.ts`). The table has row ids, because without row ids each entry of `app_events_by_key` would
-      // contain the whole primary key, and the index would be larger. The columns are ordered by size, because PostgreSQL aligns each column.
+      // new rows are appended and old rows are adjacent. Only the first row of a request has a `device`. `value` is the value of the event in
+      // millionths. An event has a `key` if it has an `event_id` (`log/fingerprints.ts`). The table has row ids, because without row ids each entry
+      // of `app_events_by_key` would contain the whole primary key, and the index would be larger. The columns are ordered by size, because
+      // PostgreSQL aligns each column.
       `CREATE TABLE app_events (
         app BIGINT NOT NULL, request BIGINT NOT NULL, received BIGINT NOT NULL, time BIGINT NOT NULL, key BIGINT, value BIGINT,
         position INTEGER NOT NULL, tracking INTEGER NOT NULL, name TEXT NOT NULL, event_id TEXT, currency TEXT NOT NULL, parameters TEXT NOT NULL,

@@ -30,8 +30,8 @@ const point = Type.Object({ latitude: Type.Number(), longitude: Type.Number() })
 const placeSchema = Type.Object({ id: Type.Optional(Type.String()), location: Type.Optional(point) });
 
 /**
- * The field `page` is the original page of a video. A page that shares the video also lists the video, so the original page may not be the page of
- * the list.
+ * The field `page` of a video is the original page of the video. A page that shares the video also lists the video, so the original page may not be
+ * the page of the list.
  */
 function pageOf(policy: Field["policy"]): Field<LiveVideoRow> {
   const set = pageSet(policy, ["id", "name"]);
@@ -91,7 +91,7 @@ function videoFields(policy: Field["policy"]) {
     planned_start_time: time((row) => row.planned_start_time),
     creation_time: time((row) => row.creation_time),
     broadcast_start_time: time(({ broadcast_start_ms }) => (broadcast_start_ms === null ? null : Math.floor(broadcast_start_ms / 1000))),
-    // D-110: only a video that was taken down has `takedown_reason`. Such a video also has `restorable_until` until this time has passed.
+    // D-110: only a video that was taken down has `takedown_reason`. Such a video also has `restorable_until` as long as it can be restored.
     takedown_reason: plain(Type.Union(takedownReasons.map((reason) => Type.Literal(reason)))),
     restorable_until: time(noticeEndOf),
     // D-115: a broadcast has `end_reason` only if it ended although nobody ended it.

@@ -60,7 +60,7 @@ async function readState(request: ControlRequest): Promise<unknown> {
   return watchStream(request, { event: "state", everyMs: LOOK_EVERY_MS, look: () => readLiveState(request.world, id) });
 }
 
-/** The greatest number of broadcasts in the list of running broadcasts. A person cannot watch over more broadcasts. */
+/** The greatest number of broadcasts in the list of running broadcasts, because a person cannot watch over more than 100 broadcasts. */
 const RUNNING_MAX = 100;
 
 async function listRunning(request: ControlRequest): Promise<unknown> {
@@ -268,7 +268,7 @@ export const liveVideoControlRoutes: readonly ControlRoute[] = [
   }),
 ];
 
-/** If another encoder sends, the refusal of an encoder is an alert for this time, because the refused encoder may have given up. */
+/** If another encoder sends, the refusal of an encoder is an alert only for 60 s, because the refused encoder may have given up. */
 const REFUSED_ALERT_SECONDS = 60;
 
 function alertOf({ state, feed, refused, health, sealing }: LiveState, now: number): Pick<Alert, "level" | "text"> | undefined {

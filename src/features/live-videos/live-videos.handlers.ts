@@ -72,8 +72,8 @@ export async function handleDeleteLiveVideo(request: OperationRequest, tx: Trans
 }
 
 /**
- * Locks and returns the video of a request. Throws if the video was taken down (D-110). Throws the error of a missing node if the video was deleted a
- * moment ago.
+ * Locks and returns the video of a request. Throws if the video was taken down (D-110). If the video was deleted a moment ago, throws the error of a
+ * missing node.
  */
 export async function holdShown(request: OperationRequest, tx: Transaction): Promise<LiveVideoRow> {
   const row = await holdVideo(tx, request.node.id);
@@ -186,7 +186,7 @@ export const notPublished = (): GraphError => malformedRequest("The live video h
  */
 const ADVERTISING = /boost|promot|sponsor|advert|monetiz|bumper|(?:pre|mid|post)roll|commercial|adbreak|thirdpartyad/;
 const CAPTIONS = /caption|subtitle/;
-/** Words about ads that also occur inside unrelated words. These words count only as whole words. */
+/** Words about ads that also occur inside unrelated words, so they count only as whole words. */
 const AD_WORDS = new Set(["ad", "ads"]);
 
 /**

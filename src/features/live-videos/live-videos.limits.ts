@@ -1,4 +1,4 @@
-/** The time limits and size limits of live videos, each with its source. Times are world time. */
+/** The time limits and size limits of live videos, each with its source. The time limits are measured in world time. */
 
 /** LIM-8, D-51: the time in which an encoder can reconnect after its connection was lost. The interface's document says 2 to 3 minutes. */
 export const RECONNECT_WINDOW_MS = 150_000;
@@ -8,7 +8,7 @@ export const NEW_KEY_WINDOW_MS = 600_000;
 export const RESTORE_NOTICE_MS = 7 * 86_400_000;
 /** LIM-9, LIVE-28: viewers see a video about 4 to 5 seconds after its broadcast has started. */
 export const START_DELAY_MS = 4_500;
-/** D-111: an unpublished broadcast expires this time after its planned start. The time for requesting a new stream key is as long. */
+/** D-111: an unpublished broadcast expires 10 minutes after its planned start. A caller has the same time to request a new stream key. */
 export const START_MISSED_MS = 600_000;
 /** D-112: the waits between attempts to seal a recording. The last wait is repeated until sealing succeeds. */
 export const SEALING_WAITS_MS = [5_000, 10_000, 30_000, 60_000, 300_000] as const;
@@ -22,5 +22,5 @@ export const TITLE_CHARACTERS_MAX = 255;
 export const DESCRIPTION_CHARACTERS_MAX = 5_000;
 /** D-113: the greatest length of a comment. */
 export const COMMENT_CHARACTERS_MAX = 8_000;
-/** D-113: the greatest number of pages that can share a video. The number is limited, because a read by another page checks each of these pages. */
+/** D-113: the greatest number of pages that can share a video. There is a limit because a read by one of these pages checks all of them. */
 export const CROSSPOSTED_PAGES_MAX = 50;

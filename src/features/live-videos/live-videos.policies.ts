@@ -28,8 +28,8 @@ async function denyWithoutTask(pages: readonly NodeId[], input: PolicyInput) {
 }
 
 /**
- * Returns the pages that may read a video: its original page and, unless the video was taken down, the pages that share it. For a page node, returns
- * the page itself.
+ * Returns the pages that may read a video: its original page and, unless the video was taken down, the pages that share it. If the node is a page,
+ * returns the page itself.
  */
 async function pagesShowing({ node, reader, ports }: PolicyInput): Promise<readonly NodeId[]> {
   return node.id === node.owner ? [node.owner] : [node.owner, ...(await ports.get("live_video").readingPages(reader, node.owner, node.id))];

@@ -17,8 +17,8 @@ export interface LiveVideoRow extends Row {
   /** The place of the video as JSON: `{id?, location?{latitude, longitude}}`. */
   place: string | null;
   /**
-   * The codes of the countries where the video may be watched, between spaces: ` DE FR `. So SQL can search for ` DE `. If the text is empty, the
-   * video may be watched in all countries.
+   * The codes of the countries where the video may be watched. There are spaces around each code (` DE FR `), so that SQL can search for ` DE `. If
+   * the text is empty, the video may be watched in all countries.
    */
   countries: string;
   excluded_countries: string;
@@ -28,7 +28,7 @@ export interface LiveVideoRow extends Row {
   broadcast_start_ms: number | null;
   /** The SHA-256 of the stream key in hexadecimal digits; null if no encoder can connect. */
   stream_key_hash: string | null;
-  /** The value is 1 while an encoder sends to the video. */
+  /** The column is 1 while an encoder sends to the video. */
   has_feed: number;
   /** The number of the video's newest feed, so that a late report about an older feed can be ignored. */
   feed_session: number;
@@ -39,7 +39,7 @@ export interface LiveVideoRow extends Row {
   deadline_ms: number | null;
   sealing_fails: number;
   sealing_tries: number;
-  /** The value is 1 while the video is live and has a place. */
+  /** The column is 1 while the video is live and has a place. */
   is_on_map: number;
   /** The reason why the video was taken down; null if the video was not taken down. */
   takedown_reason: TakedownReason | null;
@@ -51,8 +51,8 @@ export interface LiveVideoRow extends Row {
   feed_width: number | null;
   feed_height: number | null;
   /**
-   * The start of the broadcast by the machine's time; `broadcast_start_ms` is the same moment in world time. Recordings from before this moment
-   * belong to a preview.
+   * The start of the broadcast by the machine's time; `broadcast_start_ms` is the same moment in world time. Recordings from before the start of the
+   * broadcast belong to a preview.
    */
   published_real_ms: number | null;
   /** The newest events of the video, oldest first: a list of `Move` as JSON text. */
@@ -144,7 +144,7 @@ export async function deleteVideosOfPage(tx: Transaction, page: NodeId): Promise
 
 /** Removes a deleted place from its videos. The videos keep only their coordinates; videos without coordinates leave the live map. */
 export async function forgetPlace(tx: Transaction, place: NodeId): Promise<void> {
-  // The text of a place begins with the id. After the id the text has `}` or `,`, and the character `~` sorts after both.
+  // The text of a place begins with the id of the place. After the id the text has `}` or `,`, and the character `~` sorts after both.
   const start = `{"id":"${place}"`;
   const there = await tx.all<LiveVideoRow>(append(table.select, "WHERE t.place >= ? AND t.place < ?", [start, `${start}~`]));
   for (const row of there) {

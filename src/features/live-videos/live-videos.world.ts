@@ -46,7 +46,8 @@ import { declaredPlace, placeOf } from "./viewing/place.ts";
 import { targetingColumnsOf, targetingOf } from "./viewing/watching.ts";
 
 /**
- * The statuses that an entry of a world file can have. TAKEN_DOWN is not among these statuses, because `condition` says that a video was taken down.
+ * The statuses that an entry of a world file can have. An entry cannot have the status TAKEN_DOWN, because `condition` says that a video was taken
+ * down.
  */
 type PlainStatus = Exclude<Status, "TAKEN_DOWN">;
 
@@ -148,7 +149,9 @@ function reasonOf({ takedown_reason }: Entry, state: State): TakedownReason | nu
   return null;
 }
 
-/** D-51: returns the row of an entry. A video that a world file declares LIVE has no feed, and no timer waits for a feed. */
+/**
+ * D-51: returns the row of an entry. A video that a world file declares LIVE has no feed, and its broadcast does not end because of the missing feed.
+ */
 function rowOf(one: Entry, world: World): LiveVideoRow {
   const now = unixSeconds(world.clock);
   const state = stateOf(one);

@@ -136,9 +136,9 @@ function touchShown({ id, kind, time, ad }: Touch, app: NodeId) {
   return { id, kind, time, until, ad_id: ad.id, campaign_id: ad.campaign_id, objective: ad.objective, claims: isClaimable(ad, app) };
 }
 
-/** The number of ads that one query reads. */
+/** The number of ads that one query of a report reads. */
 const ADS_PAGE = 1_000;
-/** The number of events that one query reads. */
+/** The number of events that one query of a report reads. */
 const ROWS_AT_ONCE = 1_000;
 
 interface ReportRow {
@@ -200,9 +200,7 @@ function reportRow(rows: Map<string, ReportRow>, ad: Ad, { kind, name }: DeviceE
   return row;
 }
 
-/**
- * Returns the ids of all devices that may have an attributed event: the devices that touches name, and the devices that belong to the same persons.
- */
+/** Returns the ids of all devices that may have an attributed event: the devices that touches name, and the other devices of the same persons. */
 async function touchedDevices(world: World, app: NodeId, since: number, until: number): Promise<Set<string>> {
   const touched = await touchedIdentities(world.database.reader, app, since, until);
   const ids = await wholeDevices(world, app, touched.filter(isDevice));

@@ -1,10 +1,10 @@
 /**
  * Finds a device's events, persons and linked devices with the index of the log (D-74).
  *
- * A device is a set of ids. Two ids belong to one device if an accepted request of the app names both ids (D-290), or if a touch names both ids. So a
- * search by any id of a device finds the same events. Persons link devices: a device's persons are the persons that its own requests and touches
- * name, and its linked devices are the devices of other requests and touches that name one of these persons. The search does not continue with the
- * persons of linked devices.
+ * A device is a set of ids. Two ids belong to one device if an accepted request of the app names both ids (D-290), or if a touch names both ids. So
+ * every id of a device leads to the same events. Persons link devices: a device's persons are the persons that its own requests and touches name, and
+ * its linked devices are the devices of other requests and touches that name one of these persons. The search does not continue with the persons of
+ * linked devices.
  */
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
@@ -17,8 +17,8 @@ import { findTouches, type StoredTouch } from "./ads.store.ts";
 import type { AttributableEvent } from "./rule.ts";
 
 /**
- * The position of an event in the log: the number of its request, and its index in the request. The position is unique in the app, and later events
- * have greater positions.
+ * The position of an event in the log: the number of its request, and its index in the request. The position of an event is unique in the app, and
+ * later events have greater positions.
  */
 export type EventPlace = readonly [request: number, position: number];
 
@@ -88,7 +88,7 @@ export interface WantedEvents {
   readonly from?: EventPlace | undefined;
   /** The times of the first and the last event that the search may return, in Unix seconds. */
   readonly times: { readonly first: number; readonly last: number };
-  /** The number of rows that the first query of the search reads. Later queries read more rows. */
+  /** The number of rows that the first query of the search reads; later queries read more rows. */
   readonly count: number;
 }
 

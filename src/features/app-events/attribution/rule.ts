@@ -1,5 +1,6 @@
 /**
- * The rule that attributes an event to an ad (D-74, ATTR clauses). The rule is a pure function of the event and the touches of the event's device.
+ * The rule that attributes an event to an ad (D-74, ATTR clauses). The rule is a pure function of the event and the touches of the event's device. A
+ * touch is a click on an ad or an impression of an ad.
  *
  * | rule | window | touch | ads |
  * |---|---|---|---|
@@ -43,15 +44,16 @@ export interface Model {
   /** The events that may be attributed to impressions. */
   readonly views: "none" | "installs" | "all";
   /**
-   * I1-12, D-76: if true, events whose `advertiser_tracking_enabled` is 0 are attributed, too. The interface's document allows this only in reports.
+   * I1-12, D-76: if true, events whose `advertiser_tracking_enabled` is 0 are attributed, too. The interface's document allows such an attribution
+   * only in reports.
    */
   readonly countsUntracked: boolean;
 }
 
 export const clicksAlone: Model = { click_seconds: CLICK_WINDOW_SECONDS, view_seconds: VIEW_WINDOW_SECONDS, views: "none", countsUntracked: false };
-/** ATTR-4: the windows for a request with `consider_views`. Installs may be attributed to impressions. */
+/** ATTR-4: the attribution windows for a request with `consider_views`, in which installs may be attributed to impressions. */
 export const clicksAndViews: Model = { ...clicksAlone, views: "installs" };
-/** LIM-12: the windows for reports: 1 day for impressions and 28 days for clicks. */
+/** LIM-12: the attribution windows for reports are 1 day for impressions and 28 days for clicks. */
 export const reporting: Model = {
   click_seconds: REPORT_CLICK_WINDOW_SECONDS,
   view_seconds: REPORT_VIEW_WINDOW_SECONDS,
@@ -67,7 +69,7 @@ export interface Attribution {
 
 /**
  * Returns the touch to which an event is attributed, or undefined if no touch may claim the event. `devices` are all ids of the event's device.
- * `touches` are the touches of this device, of its persons, and of the devices that are linked by these persons.
+ * `touches` are the touches of the event's device, of its persons, and of the devices that are linked by these persons.
  */
 export function attribute(
   event: AttributableEvent,
@@ -91,7 +93,7 @@ export function attribute(
   return {
     touch,
     cross_campaign: claimOf(touch.ad, app) === "cross-campaign",
-    // ATTR-8: the attribution is cross-device if the touch names devices, but none of them is the device of the event.
+    // ATTR-8: an attribution is cross-device if the touch names device ids, but none of these ids belongs to the device of the event.
     cross_device: touch.devices.length > 0 && !touch.devices.some((id) => devices.includes(id)),
   };
 }

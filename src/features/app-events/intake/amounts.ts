@@ -11,8 +11,8 @@ const FRACTION_DIGITS_MAX = 6;
 const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
 
 /**
- * Converts the text of an amount to millionths. If the amount has more than 6 digits after the point, it is rounded half-even (D-70). For an invalid
- * amount, returns a text that says what is wrong.
+ * Converts the text of an amount to millionths. An amount with more than 6 digits after the point is rounded half-even (D-70). For an invalid amount,
+ * returns a text that says what is wrong.
  */
 export function readAmount(text: string): bigint | string {
   const plain = readPlain(text);
@@ -46,7 +46,7 @@ function roundedAt(digits: string, kept: number): bigint {
  */
 const PLAIN_CHARACTERS_MAX = 9;
 
-/** Reads a common amount such as `21.97` or `5` without a regular expression, which is faster. Returns -1 for any other text. */
+/** Reads a common amount such as `21.97` or `5` without a regular expression, which is faster. Returns -1 if the text is not such an amount. */
 function readPlain(text: string): number {
   if (text.length === 0 || text.length > PLAIN_CHARACTERS_MAX) return -1;
   let digits = 0;

@@ -65,7 +65,7 @@ class AppBatch {
   }
 
   async store(reports: readonly Report[]): Promise<Outcome[]> {
-    // The three reads start together, so that PostgreSQL gets their statements in one round trip.
+    // The three reads of the batch start together, so that PostgreSQL gets their statements in one round trip.
     const [quota, devices] = await Promise.all([
       NameQuota.open(this.#tx, this.#app, reports),
       JoinedIds.open(this.#tx, this.#app, reports.flatMap(joinedIdsOf)),
@@ -186,7 +186,7 @@ class AppBatch {
 
 /**
  * Returns those ids of a request that are stored as ids of a device: all ids of a request that has several ids, and the ids of a request that reports
- * an install. In any other request, a single id is not stored.
+ * an install. If any other request has a single id, the id is not stored.
  */
 function joinedIdsOf({ kind, device }: Report): string[] {
   const ids = deviceIdentities(device);

@@ -7,7 +7,7 @@ import { amountText } from "./amounts.ts";
 import type { ReportedEvent } from "./parse-events.ts";
 import { EVENTS_SHOWN_MAX } from "./test-view.ts";
 
-/** The checks for an app's schemas. Plaza makes the checks again only after it has read the app's facts again. */
+/** The functions that check events against an app's schemas. Plaza makes these functions again only after it has read the app's facts again. */
 const made = new WeakMap<AppFacts["event_schemas"], ReadonlyMap<string, SchemaCheck>>();
 
 function checksOf(schemas: AppFacts["event_schemas"]): ReadonlyMap<string, SchemaCheck> {

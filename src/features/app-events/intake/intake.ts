@@ -37,8 +37,8 @@ const KEY_SETTING = "app_event_fingerprint_key";
  */
 const WRITERS_MAX = 4;
 /**
- * On PostgreSQL, this number of requests of a batch get their responses at the same time, while the next batch is written. With this limit, Plaza
- * serves a third more requests per second than without a limit.
+ * On PostgreSQL, four requests of a batch get their responses at the same time, while the next batch is written. With this limit, Plaza serves a
+ * third more requests per second than without a limit.
  */
 const RESPOND_AT_ONCE = 4;
 
@@ -59,7 +59,7 @@ export class Intake {
   readonly #queued = new Set<NodeId>();
   readonly #shares = new Shares({ count: Number.POSITIVE_INFINITY, size: WAITING_EVENTS_MAX });
   #isRetentionScheduled = false;
-  /** The secret key for the fingerprints of event keys. Undefined until the process has stored its first batch. */
+  /** The secret key for the fingerprints of event keys. The key is undefined until the process has stored its first batch. */
   #key: FingerprintKey | undefined;
 
   constructor(world: World) {

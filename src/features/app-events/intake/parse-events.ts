@@ -17,7 +17,7 @@ export interface ReportedEvent {
   readonly event_id: string | undefined;
   /** The time of the event in Unix seconds: `_logTime`, or the time at which the request arrived if the event has no `_logTime`. */
   readonly time: number;
-  /** The event's `_valueToSum` in millionths. Undefined if the event has no value. */
+  /** The event's `_valueToSum` in millionths, or undefined if the event has no value. */
   readonly value: bigint | undefined;
   /** The currency of the value, or an empty text if the event has no currency. */
   readonly currency: string;
@@ -179,13 +179,16 @@ function readParameters(input: Record<string, unknown>, refuse: Refuse): string 
   return JSON.stringify(input, needsCopy ? keepDigits : undefined);
 }
 
-/** A replacer for JSON.stringify that leaves out null. It writes a number as text if a JavaScript number cannot represent the number exactly. */
+/**
+ * A replacer for JSON.stringify that leaves out null. The replacer writes a number as text if a JavaScript number cannot represent the number
+ * exactly.
+ */
 function keepDigits(this: Record<string, unknown>, key: string, value: unknown): unknown {
   const original = this[key];
   return original instanceof JsonNumber ? original.text : (value ?? undefined);
 }
 
-/** A text that says what is wrong with a value, as the end of a sentence that begins with the parameter's name. Undefined if the value is valid. */
+/** A text that says what is wrong with a value, as the end of a sentence that begins with the parameter's name; undefined if the value is valid. */
 type Problem = string | undefined;
 
 const forms: ReadonlyMap<string, ParameterForm> = new Map(Object.entries(standardParameters));

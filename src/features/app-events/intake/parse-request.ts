@@ -1,4 +1,7 @@
-/** Reads the parameters of a request that apply to all its events (I1): the device, the flags and the user data. Also finds the list of events. */
+/**
+ * Reads the parameters of a request that apply to all its events (I1): the device, the flags and the user data. The file also finds the list of
+ * events in a request.
+ */
 import ipaddr from "ipaddr.js";
 import type { Static } from "typebox";
 import type { OperationRequest } from "#graph/contract/operation";
@@ -18,7 +21,7 @@ export type ReportRequest = OperationRequest<Static<typeof reportAppEvents.param
 export interface Device {
   readonly advertiser_id: string | undefined;
   readonly attribution: string | undefined;
-  /** The IP address of the device. Undefined if a client library did not send the address (D-75). */
+  /** The IP address of the device, or undefined if a client library did not send the address (D-75). */
   readonly ip: string | undefined;
   readonly extinfo: readonly string[] | undefined;
   readonly application_tracking_enabled: 0 | 1;

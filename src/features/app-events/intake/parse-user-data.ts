@@ -56,7 +56,9 @@ export const isHashed = (value: unknown): value is string => typeof value === "s
 export interface UserData {
   /** The hashed values by key, as the client sent them (D-73). */
   readonly kept: Readonly<Partial<Record<UserDataKey, string>>>;
-  /** The number of dropped values. A value is dropped if it is not a hash, or if its key is not in the interface's document. */
+  /**
+   * The number of values of user data that were dropped. A value is dropped if it is not a hash, or if its key is not in the interface's document.
+   */
   readonly dropped: number;
 }
 
@@ -76,7 +78,7 @@ export function readUserData(input: Readonly<Record<string, unknown>> | undefine
   return { kept, dropped };
 }
 
-/** Returns the persons in hashed user data, as `key:hash` in lower case. Two equal texts mean the same person. */
+/** Returns the persons in hashed user data, as `key:hash` in lower case. Two equal texts `key:hash` mean the same person. */
 export function personsOf(kept: UserData["kept"]): string[] {
   const persons: string[] = [];
   for (const key of personKeys) {

@@ -1,7 +1,7 @@
 /**
- * I1-35: the view of test events contains the latest reported app events, each with a verdict. The view is in memory. Callers of the control API can
- * list the events of the view, or receive new events live. With `--workers`, each process sends its events to the process that serves the control
- * API.
+ * I1-35: the view of test events contains the latest reported app events, each with a verdict. The view is stored only in memory. Callers of the
+ * control API can list the events of the view, or receive new events live. With `--workers`, each process sends its events to the process that serves
+ * the control API.
  */
 import { JsonNumber } from "#graph/pipeline/request";
 import { erasureFact } from "#graph/worlds/erasure/erasure";
@@ -26,12 +26,12 @@ export interface TestEvent {
   /** The name of a custom event, as the client sent it. Installs and links have no `event_name`. */
   readonly event_name?: string;
   readonly event_id?: string;
-  /** The value of the event as a decimal. For a refused event, this is the value that the client sent. */
+  /** The value of the event as a decimal. The value of a refused event is the text that the client sent. */
   readonly value_to_sum?: string;
   /** The parameters of a custom event, as the client sent them. Installs and links have no `parameters`. */
   readonly parameters?: Readonly<Record<string, unknown>>;
   readonly verdict: Verdict;
-  /** For a refused request, the error message. For an invalid event, a text that says how the event violates its schema. */
+  /** The error message if the request was refused, or a text that says how an invalid event violates its schema. */
   readonly reason?: string;
   /** The number of values that were dropped from the user data (D-73). */
   readonly dropped_user_data: number;
@@ -42,7 +42,9 @@ export interface SeenRequest {
   readonly app: NodeId;
   readonly received: number;
   readonly kind: string;
-  /** The valid events of the request. If the request was refused, these are the items of the list that the client sent, which can be any values. */
+  /**
+   * The valid events of the request. If the request was refused, `events` are the items of the list that the client sent, which can be any values.
+   */
   readonly events: readonly unknown[];
   readonly duplicates: ReadonlySet<number>;
   /** Texts that say how events violate their schemas, by the index of each event. */
@@ -54,16 +56,16 @@ export interface SeenRequest {
 /** The greatest number of requests in the view. 200 requests are enough to try out an integration. */
 const REQUESTS_MAX = 200;
 /**
- * The greatest number of events in the view. The garbage collector copies these events: if the view had 10,000 events, handling a request of 50
- * events would take a sixth longer.
+ * The greatest number of events in the view. The garbage collector copies the events of the view: if the view had 10,000 events, handling a request
+ * of 50 events would take a sixth longer.
  */
 export const TEST_EVENTS_MAX = 500;
 /** The greatest number of events of one request in the view, so that a large request does not stay in memory as a whole. */
 export const EVENTS_SHOWN_MAX = 100;
 
 /**
- * The greatest number of requests that a process sends to another process at a time. A process sends requests ten times a second. If there are more
- * requests, the process sends only the newest, because a person could not read all of them.
+ * The greatest number of requests that a process sends to another process at a time. A process sends requests ten times a second. If more requests
+ * have arrived, the process sends only the newest requests, because a person could not read all of them.
  */
 const SENT_REQUESTS_MAX = 20;
 

@@ -33,9 +33,7 @@ export interface IndexedRequest {
  */
 export const kindName = (kind: EventKind): string => `:${kind}`;
 
-/**
- * Returns the fingerprint of a device id. With `kind`, the name of a kind in the log, the index has the fingerprint only for requests of this kind.
- */
+/** Returns the fingerprint of a device id. If `kind` (the name of a kind in the log) is given, only requests of this kind have the fingerprint. */
 const deviceFingerprint = (id: string, kind = ""): number => fingerprintOf(`${id}${kind}`);
 
 /** Returns the fingerprints by which the index finds a request of a device. `name` is the name of the request's first event. */
@@ -85,7 +83,7 @@ export async function forgetDevices(
 ): Promise<void> {
   const devices = new Set(requests.flatMap(({ identities, name }) => identities.filter(isDevice).flatMap((id) => fingerprintsOf(id, name))));
   const ties = new Set(requests.flatMap(({ identities }) => (hasTies(identities) ? identities : [])).map((identity) => fingerprintOf(identity)));
-  // There is one statement for each identity. For a list of identities, PostgreSQL may read all rows of the app if the table was small when
+  // Each identity has a DELETE statement of its own. For a list of identities, PostgreSQL may read all rows of the app if the table was small when
   // PostgreSQL planned the statement.
   await Promise.all([
     ...[...devices].map((one) =>
@@ -111,12 +109,13 @@ export interface WantedRequests {
 }
 
 /**
- * Returns the numbers of requests that may belong to this device. Each number is returned once, in the order of the search. If the function returns
- * fewer than `limit` numbers, no further requests exist.
+ * Returns the numbers of requests that may belong to this device. Each request number is returned once, in the order of the search. If the function
+ * returns fewer than `limit` numbers, no further requests exist.
  */
 export async function findRequests(reader: Reader, app: NodeId, { ids, kind, isBackward, from, limit }: WantedRequests): Promise<number[]> {
   const found = new Set<number>();
-  // There is one statement for each id. The primary key sorts the requests of an id, so each statement reads only the rows that it returns.
+  // Each id of the device has a SELECT statement of its own. The primary key sorts the requests of an id, so each statement reads only the rows that
+  // it returns.
   for (const id of ids) {
     const requests = sql`SELECT d.request FROM app_event_devices d WHERE d.app = ${app} AND d.fingerprint = ${deviceFingerprint(id, kind)}`;
     const nearest = isBackward ? "AND d.request > ? ORDER BY d.request LIMIT ?" : "AND d.request < ? ORDER BY d.request DESC LIMIT ?";

@@ -5,7 +5,7 @@
  */
 import { DEDUP_WINDOW_SECONDS } from "../app-events.limits.ts";
 
-/** A secret of a world, with 64 bits. Without the secret, nobody can find two texts with the same fingerprint. */
+/** A secret of a world, with 64 bits. Without this secret, nobody can find two texts with the same fingerprint. */
 export type FingerprintKey = readonly [number, number];
 
 /**

@@ -11,16 +11,16 @@ import { type Row, type SqlValue, sql } from "#storage/sql";
 import { DEVICE_IDS_MAX } from "../app-events.limits.ts";
 import { allInList, inLists, insertRows } from "./rows.store.ts";
 
-/** A device in memory, while a batch is being stored. */
+/** A device in memory while a batch is being stored. */
 interface Device {
-  /** The number of the device, which is unique in the app. Undefined until the device is stored. */
+  /** The number of the device, which is unique in the app; undefined until the device is stored. */
   number: number | undefined;
   /** The number of ids that the device has. */
   size: number;
   isInstalled: boolean;
   /** Whether the table already says that the device has installed the app. */
   readonly wasInstalled: boolean;
-  /** The device to which this device was joined. Undefined if this device was not joined to another device. */
+  /** The device to which this device was joined; undefined if this device was not joined to another device. */
   partOf: Device | undefined;
 }
 

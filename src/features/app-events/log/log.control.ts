@@ -83,7 +83,8 @@ async function readAppEventLog(request: ControlRequest<Static<typeof logQuery>>)
   const app = await loggedAppOf(request);
   const place = query.after === undefined ? BEGINNING : placeOf(query.after);
   const page = await readPage(world, app, place, query.limit ?? LIMIT_DEFAULT);
-  // The epoch is read after the rows. If the epoch is still the same as in the query, the rows belong to that epoch.
+  // The epoch of the logs is read after the rows of the page. If the epoch is still the same as in the query, the rows of the page belong to that
+  // epoch.
   const current = await epochOf(world);
   if (query.epoch !== undefined && query.epoch !== current)
     throw conflict(
@@ -102,7 +103,7 @@ type Page = Omit<Static<typeof logPage>, "epoch">;
 
 /** Reads a page of a log. Returns undefined if `place` is after the end of the log. */
 async function readPage({ database }: World, app: NodeId, { request, position }: Place, limit: number): Promise<Page | undefined> {
-  // The newest request number is read before the rows. So the rows include all requests up to this number, except deleted requests.
+  // The newest request number is read before the rows of the page. So the rows include all requests up to this number, except deleted requests.
   const last = await lastRequestOf(database.reader, app);
   if (request > last) return undefined;
   const from: [number, number] = position === undefined ? [request + 1, 0] : [request, position];

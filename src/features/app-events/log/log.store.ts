@@ -92,7 +92,7 @@ export interface EventSpan {
   readonly limit: number;
 }
 
-/** A position after the last event of every request. The number still fits into the 32 bits of the column. */
+/** A position after the last event of every request. This position still fits into the 32 bits of the column. */
 export const POSITION_END = 2_147_483_647;
 
 export function readEventsOfRequest(
@@ -138,7 +138,7 @@ const newestFirst = {
 
 export interface LogFilter {
   readonly name: string | undefined;
-  /** Only requests that arrived at this time or later are listed. The time is in Unix seconds. */
+  /** Only events that arrived at this time (Unix seconds) or later are listed. */
   readonly since: number | undefined;
 }
 
@@ -217,8 +217,8 @@ async function deleteRequests(tx: Transaction, app: NodeId, span: RequestSpan): 
 }
 
 /**
- * Removes the requests of the span from the index of devices. The caller must do this before it deletes the devices of these requests from the log,
- * because the devices in the log are needed to find the rows of the index.
+ * Removes the requests of the span from the index of devices. The caller must call this function before it deletes the devices of these requests from
+ * the log, because the rows of the index are found by the devices in the log.
  */
 async function forgetDevicesOf(tx: Transaction, app: NodeId, span: RequestSpan): Promise<void> {
   // In the log, the name of an install or a link begins with a colon. The index does not contain the names of custom events.
@@ -251,7 +251,8 @@ const logOrder = ordered("ascending", "l.app");
 
 /** Lists the apps that have or had events, with the number of each app's newest request. An app whose log has been emptied is listed, too. */
 export function listLogs(reader: Reader, page: PageRequest): Promise<ListPage<LogRow>> {
-  // The query jumps from app to app in the log's primary key. The table of last requests has a row for each app whose log was emptied.
+  // The query of `listLogs` uses the log's primary key to jump from app to app. The table of last requests has a row for each app whose log was
+  // emptied.
   const logs = sql`
     WITH RECURSIVE apps (app) AS (
       SELECT MIN(e.app) FROM app_events e
@@ -340,7 +341,7 @@ interface SumRow extends Row {
   last_time: number;
 }
 
-/** Returns the sums of the days from `first` to `last`, sorted by day. If both are `ALL_DAYS`, returns the totals of all days. */
+/** Returns the sums of the days from `first` to `last`, sorted by day. If `first` and `last` are `ALL_DAYS`, returns the totals of all days. */
 export async function readSums(reader: Reader, app: NodeId, first: number, last: number): Promise<EventSum[]> {
   const rows = await reader.all<SumRow>(sql`
     SELECT s.day, s.name, s.currency, s.count, s.valued, CAST(s.sum_high AS TEXT) AS sum_high, CAST(s.sum_low AS TEXT) AS sum_low, s.first_time, s.last_time
@@ -365,8 +366,8 @@ export function listLoggedTexts(reader: Reader, app: NodeId, request: number, po
 }
 
 /**
- * Deletes all personal data in the rows of a request, and replaces the request's device by `device`. The rows remain in the log, so that the request
- * number is not used again and the log still agrees with the counts. Returns the number of rows.
+ * Deletes all personal data in the rows of a request, and replaces the request's device by `device`. The emptied rows remain in the log, so that the
+ * request number is not used again and the log still agrees with the counts. Returns the number of emptied rows.
  */
 export async function emptyRequest(tx: Transaction, app: NodeId, request: number, device: string): Promise<number> {
   await forgetDevicesOf(tx, app, { first: request, last: request });

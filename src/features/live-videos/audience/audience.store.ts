@@ -93,7 +93,7 @@ const allReactions = {
 export const listAllReactions = (reader: Reader, request: PageRequest): Promise<ListPage<ReactionRow>> =>
   readPage<ReactionRow>(reader, append(selectReactions, "WHERE r.page > 0"), allReactions, request);
 
-/** Stores a reaction to a video. Each person or page has one reaction to a video; a new reaction replaces the earlier one. */
+/** Stores a reaction to a video. Each person or page has at most one reaction to a video; a new reaction replaces the earlier reaction. */
 export async function saveReaction(tx: Transaction, row: ReactionRow): Promise<void> {
   await tx.runOne(sql`
     INSERT INTO live_reactions (page, video, actor, actor_type, type, reacted_ms)

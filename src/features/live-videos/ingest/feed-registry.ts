@@ -2,8 +2,7 @@
  * Manages the feeds of one ingest process. The ingest process asks the registry whether a stream key is valid, and reports to the registry what its
  * encoders do. Only the database says which feeds may continue, so that any server can end a feed.
  *
- * **Invariant:** if an ingest process dies, its feeds count as lost: the time to reconnect begins, and the encoders of these feeds can reconnect
- * (LIVE-9).
+ * **Invariant:** if an ingest process dies, its feeds count as lost, and the encoders of these feeds have the usual time to reconnect (LIVE-9).
  */
 import type { World } from "#graph/worlds/world";
 import { nodeId } from "#kernel/ids";
@@ -31,7 +30,7 @@ const LOOK_EVERY = 5;
 export class FeedRegistry {
   readonly #world: World;
   readonly #id: string;
-  /** Whether the database may have feeds of this ingest process. */
+  /** True if the database may have feeds of this ingest process. */
   #hasFeeds = false;
   #reports = 0;
   #takenOver: Promise<void> | undefined;
@@ -87,7 +86,7 @@ export class FeedRegistry {
     await report(this.#world, { video: nodeId(video), session });
   }
 
-  /** Stores that an encoder with a valid key was refused. `reason` is a text for people. */
+  /** Stores that an encoder with a valid key was refused. `reason` is a text for people that says what is wrong. */
   async refused(video: string, reason: string): Promise<void> {
     await feedRefused(this.#world, nodeId(video), reason);
   }
@@ -99,7 +98,7 @@ export class FeedRegistry {
   async report(feeds: readonly FeedHealth[]): Promise<NamedFeed[]> {
     const { database, realNowMs } = this.#world;
     if (++this.#reports % LOOK_EVERY === 0) await this.loseSilent();
-    // If the world was reset or restored, its database does not have the reported feeds, and all of them must end.
+    // If the world was reset or restored, its database does not have the reported feeds, so all reported feeds must end.
     if (!this.#hasFeeds) return feeds.map(({ video, session }) => ({ video, session }));
     // An ingest process needs a row in the database only while it has feeds.
     if (feeds.length > 0) await database.write((tx) => saveIngest(tx, this.#id, realNowMs()));
@@ -113,7 +112,7 @@ export class FeedRegistry {
     await this.#loseDead(this.#world.realNowMs() - DEAD_AFTER_MS);
   }
 
-  /** Marks all feeds of this ingest process as lost, because the process has died or ends. */
+  /** Marks all feeds of this ingest process as lost, because the process has died or is ending. */
   async lost(): Promise<void> {
     if (!this.#hasFeeds) return;
     this.#hasFeeds = false;

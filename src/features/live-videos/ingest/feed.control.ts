@@ -103,9 +103,9 @@ const callbackJson = Type.Object({ action: text, path: { ...text, description: "
 const SILENT_MS_MAX = 90_000;
 
 /**
- * D-118: handles a request of a media server that can only call an address. The request says that an encoder sends, or wants to send. `source` is the
- * name that the media server gives to the encoder's connection. If `isRepeated`, the media server reports regularly, so a missing report means that
- * the feed is lost. Returns whether the encoder may send.
+ * D-118: handles a request of a media server that can only call an address. Such a request says that an encoder sends, or wants to send. `source` is
+ * the name that the media server gives to the encoder's connection. If `isRepeated`, the media server reports regularly, so a missing report means
+ * that the feed is lost. Returns whether the encoder may send.
  */
 export async function sourceSends(world: World, key: string, source: string, isRepeated: boolean): Promise<boolean> {
   const { database, realNowMs } = world;
@@ -135,7 +135,7 @@ async function sourceEnded(world: World, key: string, source: string): Promise<v
 /** A request of a media server after parsing. `key` is the stream key in the request. */
 interface Call {
   readonly key: string;
-  /** Handles the request for this key. Returns whether the encoder may send. */
+  /** Handles the request for a stream key. Returns whether the encoder may send. */
   take(world: World, key: string): Promise<boolean>;
 }
 
@@ -147,8 +147,8 @@ async function takeCallback({ deps, path, body, isNoWorld, world }: ControlReque
   const { key, take } = body.startsWith("{") ? questionOf(body) : formOf(new URLSearchParams(body));
   const held = isNoWorld ? await deps.worlds.holdIf(path.w as string, (reader) => isStreamKey(reader, key)) : undefined;
   try {
-    // No stream key contains U+0000, so this key is always refused. Otherwise a request for a world that does not exist could use a key of the first
-    // world.
+    // No stream key contains U+0000, so this key is always refused. Without U+0000, a request for a world that does not exist could use a key of the
+    // first world.
     const isAllowed = await take(held?.world ?? world, isNoWorld && held === undefined ? `${key}\0` : key);
     if (!isAllowed) throw new ControlError("forbidden", "the stream key is unknown, or another encoder uses it");
     return { accepted: true };

@@ -1,4 +1,4 @@
-/** Stores the current quality of a world's feeds in memory. The ingest process reports the quality to the process that runs this code. */
+/** Stores the current quality of a world's feeds in memory. Only the process to which the ingest process reports knows the quality. */
 import type { World } from "#graph/worlds/world";
 
 export interface FeedHealth {
@@ -34,18 +34,18 @@ export const forgetHealth = (world: World, video: string): void => {
 export const healthOf = (world: World, video: string): FeedHealth | undefined => worlds.get(world)?.get(video);
 
 /**
- * If the time between two key frames is longer, Plaza shows a warning. A viewer can start only at a key frame; encoders usually send a key frame
+ * If more than 4 s pass between two key frames, Plaza shows a warning. A viewer can start only at a key frame; encoders usually send a key frame
  * every 2 s.
  */
 const KEY_FRAME_MS_WANTED_MAX = 4_000;
 
 /**
- * If the delay of the sound is longer, Plaza shows a warning. Sound is usually a fraction of a second away from its picture. After 10 s without
- * sound, the stream ends (D-51).
+ * If the sound is more than 2 s behind the picture, Plaza shows a warning. Sound is usually a fraction of a second away from its picture. After 10 s
+ * without sound, the stream ends (D-51).
  */
 const AUDIO_BEHIND_MS_MAX = 2_000;
 /**
- * If the sound has fewer bits a second, Plaza warns that nothing can be heard. In AAC, silence has about 2 kbit/s, and speech has 30 kbit/s or more.
+ * If the sound has less than 4 kbit/s, Plaza warns that nothing can be heard. In AAC, silence has about 2 kbit/s, and speech has 30 kbit/s or more.
  */
 const AUDIBLE_BITS_MIN = 4_000;
 

@@ -33,11 +33,11 @@ export async function findFeedsOf(reader: Reader, ingest: string): Promise<FeedN
   return rows.map(({ id, feed_session }): { video: NodeId; session: number } => ({ video: nodeId(id), session: Number(feed_session) }));
 }
 
-/** If an ingest process has not reported for this time, the process counts as dead. A running ingest process reports once a second. */
+/** If an ingest process has not reported for 10 s, the process counts as dead. A running ingest process reports once a second. */
 export const DEAD_AFTER_MS = 10_000;
 /**
- * If an ingest process has not reported for this time, another encoder with the right key may replace one of its feeds. The time is the sum of 3 s,
- * after which an encoder may replace a silent encoder (D-115), one second between two reports, and one second for the difference between the clocks
- * of two servers. The other feeds of the ingest process continue until the process counts as dead.
+ * If an ingest process has not reported for 5 s, another encoder with the right key may replace one of its feeds. The 5 s are the sum of 3 s, after
+ * which an encoder may replace a silent encoder (D-115), one second between two reports, and one second for the difference between the clocks of two
+ * servers. The other feeds of the ingest process continue until the process counts as dead.
  */
 export const SILENT_AFTER_MS = 5_000;

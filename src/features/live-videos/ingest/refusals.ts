@@ -17,17 +17,19 @@ interface Refusal {
 }
 
 /**
- * If an encoder is refused again for the same reason within this time, the second refusal is not stored, because a refused encoder may try again
- * every second.
+ * If an encoder is refused again for the same reason within 5 s, the second refusal is not stored, because a refused encoder may try again every
+ * second.
  */
 const REPEATED_AFTER_MS = 5_000;
 
-/** The newest refusals in this process, by video. Alerts need these refusals for videos that are not live yet, because no query finds such videos. */
+/**
+ * The newest refusals in this process, by video. The alerts need these refusals for videos that are not live yet, because no query finds such videos.
+ */
 const worlds = new WeakMap<World, BoundedMap<NodeId, Refusal>>();
 
 /**
- * Stores that an encoder was refused. `reason` is a text for people. The refusal is not stored with the video if the video was deleted or does not
- * accept encoders any more.
+ * Stores that an encoder was refused. `reason` is a text for people that says what is wrong. The refusal is not stored with the video if the video
+ * was deleted or does not accept encoders any more.
  */
 export async function feedRefused(world: World, video: NodeId, reason: string): Promise<void> {
   const refusals = worlds.get(world) ?? new BoundedMap<NodeId, Refusal>(ALERTS_MAX);

@@ -49,7 +49,7 @@ export async function playTestClip(world: World, video: NodeId, key: StreamKey, 
   passes.set(key.hash, pass);
   const begin = async (): Promise<void> => {
     pass.feed = await play(key.text);
-    // If the pass was deleted, the caller has stopped waiting while the test encoder was connecting.
+    // If the pass was deleted, the caller stopped waiting while the test encoder was connecting.
     if (passes.get(key.hash) !== pass) return pass.feed.stop();
     const ended = pass.feed.ended.then((reason) => {
       passes.delete(key.hash);

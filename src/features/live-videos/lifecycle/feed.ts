@@ -13,7 +13,7 @@ import { hashOfKey, holdVideo, moveVideo } from "./transitions.ts";
 
 export interface Feed {
   readonly video: NodeId;
-  /** The number of the feed among the feeds of its video, from 1. */
+  /** The number of the feed among the feeds of its video; the first feed has the number 1. */
   readonly session: number;
   readonly state: State;
 }

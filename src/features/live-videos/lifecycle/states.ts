@@ -149,7 +149,7 @@ export const events = [
 ] as const;
 export type LiveEvent = (typeof events)[number];
 
-/** The states of a stored video. `deleted` is not among them, because a deleted video has no row. */
+/** The states of a stored video. The list does not contain `deleted`, because a deleted video has no row. */
 export const states = [
   "unpublished",
   "scheduled_unpublished",
@@ -190,8 +190,8 @@ export const statusOf: Readonly<Record<State, Status>> = {
 type Transitions = Readonly<Partial<Record<LiveEvent, State | "deleted">>>;
 
 /**
- * Returns the transitions of a video that is not published yet, for events of encoders and keys. These events change only the feed and not the state,
- * because nobody watches the video yet.
+ * Returns the transitions of a video that is not published yet, for events of encoders and keys. Before the publication, such an event does not
+ * change the state, because nobody watches the video yet.
  */
 const previewed = (state: State): Transitions => ({
   ...{ feed_started: state, feed_lost: state, audio_missing: state, storage_missing: state, key_regenerated: state },
@@ -256,7 +256,9 @@ export const takesFeed = (state: State): boolean => transitions[state].feed_star
 /** Returns whether the broadcast is running. A running broadcast has the status LIVE, and can be ended. */
 export const isLive = (state: State): boolean => statusOf[state] === "LIVE";
 
-/** Returns whether the video was published and not taken down. A published video takes comments and reactions, and the player may show it. */
+/**
+ * Returns whether the video was published and not taken down. Viewers can comment on a published video and react to it, and the player may show it.
+ */
 export const isPublished = (state: State): boolean => isLive(state) || state === "stopped" || state === "processing" || state === "vod";
 
 /** Returns whether the video was taken down. Only the video's own page sees such a video, and no caller of the graph can change it (D-110). */
@@ -273,7 +275,7 @@ interface Timer {
 }
 
 /**
- * The timer of each state. A timer causes an event automatically. The time until the event begins with the entry to the state (`entry`) or at the
+ * The timer of each state. When the timer ends, its event happens automatically. The time begins when the video enters the state (`entry`), or at the
  * planned start (`planned`). In `live` the timer runs only while the video has no feed, and only if encoders can connect (`no_feed`). In `ending` the
  * job of the timer seals the recording, which may fail.
  */

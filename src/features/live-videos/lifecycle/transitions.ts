@@ -28,7 +28,7 @@ import {
 /** The kind of the job that applies the automatic events of a video. A video has at most one such job: the timer of its state. */
 export const DEADLINE_JOB = "live_video_deadline";
 
-/** Returns the hash of a stream key. Only the hash is stored, so that somebody who reads the database cannot send a stream. */
+/** Returns the hash of a stream key. Only the hash of a stream key is stored, so that somebody who reads the database cannot send a stream. */
 export const hashOfKey = (key: string): string => createHash("sha256").update(key).digest("hex");
 
 /** D-261: makes a new stream key. Encoders of all worlds connect to the same port, so the key begins with the name of its world. */
@@ -37,7 +37,7 @@ export function mintKey(world: World): string {
   return world.name === DEFAULT_WORLD ? secret : `${world.name}${WORLD_END}${secret}`;
 }
 
-/** The character between the name of a world and the secret in a stream key. Neither names of worlds nor secrets contain this character. */
+/** The character between the name of a world and the secret in a stream key. Neither the name of a world nor a secret contains a dot. */
 const WORLD_END = ".";
 
 export function worldOfKey(key: string): string {
@@ -52,7 +52,7 @@ export interface Move {
   /** `declared`: an operator set the state. `feed_refused`: an encoder with the right key was refused, and the state did not change. */
   readonly event: LiveEvent | "declared" | "feed_refused";
   readonly state: State;
-  /** Only for `feed_refused`: a text that says what is wrong with the encoder's stream. */
+  /** A text that says what is wrong with the encoder's stream; only for the event `feed_refused`. */
   readonly reason?: string;
 }
 
@@ -60,8 +60,8 @@ export interface Move {
 const MOVES_MAX = 50;
 
 /**
- * Adds an event to the history of a video. If the last event is a refusal for the same reason, the new refusal replaces it, because a refused encoder
- * tries many times.
+ * Adds an event to the history of a video. If the last event is a refusal for the same reason, the new refusal replaces the last event, because a
+ * refused encoder tries many times.
  */
 export function withMove(history: string, move: Move): string {
   const moves = movesOf(history);
@@ -102,8 +102,8 @@ export const newVideo = (page: NodeId, id: NodeId, creation_time: number): LiveV
 });
 
 /**
- * Locks the video until the transaction ends, so that two changes of its state do not run at the same time. Returns the video, or undefined if it
- * does not exist.
+ * Locks the video until the transaction ends, so that two changes of its state do not run at the same time. Returns the video, or undefined if the
+ * video does not exist.
  */
 export async function holdVideo(tx: Transaction, id: NodeId): Promise<LiveVideoRow | undefined> {
   await tx.lock("live_video", id);
@@ -138,7 +138,7 @@ export async function moveVideo(
   return state === "ending" && event !== "sealing_failed" && moved.sealing_fails === 0 ? moveVideo(tx, world, moved, "sealed", atMs) : moved;
 }
 
-/** The reason of a takedown if the caller gives no reason. */
+/** The reason of a takedown for which the caller gives no reason. */
 export const DEFAULT_REASON: TakedownReason = "COPYRIGHT";
 
 /** Returns the row of a video after `event` has led to `state`. */

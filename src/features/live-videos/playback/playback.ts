@@ -16,7 +16,7 @@ import { type KeptPlaylist, readKeptPlaylist, withEnd } from "./playlist.ts";
 
 /**
  * The reason why a player's request is refused. `missing`: the video does not exist, is not embeddable, is not published, or was taken down. The
- * viewer must not learn which of these reasons applies.
+ * viewer must not learn which of the reasons for `missing` applies.
  */
 export type PlaybackRefusal = "missing" | Extract<RefusalToWatch, "not_in_this_country" | "starting" | "not_on_mobile_web_until_vod">;
 
@@ -25,14 +25,20 @@ export interface PlayerView {
   readonly ticket: string;
 }
 
-/** The time for which a ticket is valid: as long as a long broadcast with its pauses. The player's page gets a new ticket each time it is loaded. */
+/**
+ * The time for which a ticket is valid: as long as a long broadcast with its pauses. The player's page gets a new ticket each time the page is
+ * loaded.
+ */
 const TICKET_MS = 12 * 3_600_000;
 /**
- * The ingest process writes the last segment of a recording a second or two after the end of the broadcast. If a recording has not grown for longer
- * than this time, the ingest process was killed.
+ * The ingest process writes the last segment of a recording a second or two after the end of the broadcast. If the recording has not grown for more
+ * than 10 s, the ingest process was killed.
  */
 const WRITTEN_WITHIN_MS = 10_000;
-/** If the last segment is not written yet, a request looks for the segment every 100 ms, at most 30 times. So a player waits at most 3 s. */
+/**
+ * If the last segment is not written yet, a request looks for the segment every 100 ms, at most 30 times. A player therefore waits at most 3 s for
+ * the last segment.
+ */
 const LOOK_EVERY_MS = 100;
 const LOOKS_MAX = 30;
 
