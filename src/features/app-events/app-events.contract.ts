@@ -137,10 +137,10 @@ const wantedKind = (description: string) =>
   });
 const flag = (description: string) => Type.Optional(Type.Unsafe<0 | 1 | boolean>({ ...flagWords, description }));
 /**
- * Makes a parameter that the code in `intake/` reads. `words` is the parameter's JSON Schema, with the limits that this code applies. The general
- * reader of parameters is not used, because these parameters have special rules: an error names the event and the event's parameter, invalid values
- * of `ud` are dropped and counted, `extinfo` has three notations, `_valueToSum` must not lose digits, and the view of test events shows the events of
- * a refused request.
+ * Makes a parameter that the code in `intake/` reads. `words` is the parameter's JSON Schema, with the limits that the code in `intake/` applies. The
+ * general reader of parameters is not used, because these parameters have special rules: an error names the event and the event's parameter, invalid
+ * values of `ud` are dropped and counted, `extinfo` has three notations, `_valueToSum` must not lose digits, and the view of test events shows the
+ * events of a refused request.
  */
 const readByIntake = (words: object, description: string) => Type.Optional(Type.Unsafe<unknown>({ ...words, description, "x-plaza-raw": true }));
 
@@ -161,7 +161,7 @@ const attributionRow = Type.Object({
 });
 export type AttributionRow = Static<typeof attributionRow>;
 
-/** An attribution row as the handlers make it. A flag is 1 or 0, and a field without a value is null. */
+/** An attribution row in the form in which the handlers make it. In this form a flag is 1 or 0, and a field without a value is null. */
 export type AttributedRow = {
   readonly event: EventKind;
   readonly event_name: string | null;

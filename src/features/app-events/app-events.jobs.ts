@@ -25,8 +25,8 @@ export const appEventDays = defineSetting({
 const KIND = "app_event_retention";
 const KEY = "daily";
 /**
- * The number of log rows that one transaction deletes, together with the rows of the indexes. Such a transaction takes no longer than a transaction
- * that stores a batch of events.
+ * The number of log rows that one transaction deletes, together with the rows of the indexes. Deleting 1,000 rows takes no longer than storing a
+ * batch of events.
  */
 const ROWS_PER_WRITE = 1_000;
 

@@ -10,7 +10,8 @@ export const VALUE_CHARACTERS_MAX = 100;
 /** The interface's document limits only the values of parameters. Plaza applies the same limit to the names of parameters. */
 export const PARAMETER_NAME_CHARACTERS_MAX = 100;
 /**
- * D-70: a list parameter has at most 1,000 entries; a shopping cart has fewer. Each text in an entry has at most `VALUE_CHARACTERS_MAX` characters.
+ * D-70: a list parameter has at most 1,000 entries; a shopping cart has fewer. Each text in an entry of the list has at most `VALUE_CHARACTERS_MAX`
+ * characters.
  */
 export const LIST_ITEMS_MAX = 1_000;
 export const EXTINFO_VALUES = 16;

@@ -1,6 +1,6 @@
 /**
- * The control routes and the alerts of live videos. The routes read and change the states of videos, their encoders, sealing, takedowns and
- * restorations.
+ * The control routes and the alerts of live videos. The routes read the states of videos, publish and end broadcasts, act as encoders, make sealing
+ * fail, and take videos down or restore them.
  */
 
 import { type Static, Type } from "typebox";
@@ -39,7 +39,7 @@ function idOf({ path }: ControlRequest): NodeId {
 
 const missing = (id: string) => notFound(`live video ${id}`);
 
-/** Returns the live state after a change. Throws if the video is missing or the change was refused. */
+/** Returns the live state of a video after a change. Throws if the video is missing or the change was refused. */
 function stateAfter(id: NodeId, result: TransitionResult, what: string): unknown {
   if (result.is === "missing") throw missing(id);
   if (result.is === "refused") throw conflict(`a live video that is ${result.state.state} cannot be ${what}`);

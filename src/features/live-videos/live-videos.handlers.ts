@@ -25,8 +25,8 @@ export function handleListLiveMap({ params, page, world }: ListRequest<Static<ty
 }
 
 /**
- * Waits until encoders can connect, because the ingest process starts a moment after the server. Responses with a stream key wait, so that the caller
- * can send a stream at once.
+ * Waits until encoders can connect, because the ingest process starts a moment after the server. A response with a stream key waits, so that the
+ * caller can send a stream at once.
  */
 export const untilEncodersCanConnect = async ({ world }: Create | Update): Promise<void> => world.streaming?.listening;
 
@@ -118,13 +118,13 @@ function readPlan({ params, world }: Create | Update): Plan {
 /** Returns the event for a request that changes only the planned time. A video that is planned to go live by itself keeps this plan (D-111). */
 const movedPlanOf = ({ state }: LiveVideoRow): LiveEvent => (state === "scheduled_live" ? "planned_live" : "planned_unpublished");
 
-/** Returns the row with the fields that the request contains. All other fields of the row stay unchanged. */
+/** Returns the row of a video with the fields that the request contains. All other fields of the row stay unchanged. */
 function withFields(row: LiveVideoRow, params: Create["params"]): LiveVideoRow {
   const { title = row.title, description = row.description, embeddable = row.embeddable === 1, targeting } = params;
   return { ...row, title, description, embeddable: embeddable ? 1 : 0, ...(targeting && targetingColumnsOf(targeting)) };
 }
 
-/** Returns the row with the place that the request contains. If the place has an id, a place or page with this id must exist (D-113). */
+/** Returns the row of a video with the place that the request contains. If the place has an id, a place or page with this id must exist (D-113). */
 async function withPlace({ params, world }: Create | Update, tx: Transaction, row: LiveVideoRow): Promise<LiveVideoRow> {
   if (params.place === undefined) return row;
   if (params.place === null || params.place === "") return { ...row, place: null };
@@ -191,8 +191,8 @@ const AD_WORDS = new Set(["ad", "ads"]);
 
 /**
  * Throws if the query, the body or the files have a parameter about boosting, ads of third parties or captions. Such a parameter is refused with any
- * value, so that nobody believes that the parameter has an effect (D-113). The names of these parameters have many spellings, so the words in a name
- * decide.
+ * value, so that nobody believes that the parameter has an effect (D-113). The words in a parameter's name decide what the parameter is about,
+ * because such names have many spellings.
  */
 function refuseForeignParameters({ query, body, files }: Pick<GraphRequest, "query" | "body" | "files">): void {
   for (const name of [...Object.keys(query), ...Object.keys(body), ...files.keys()]) {

@@ -8,7 +8,10 @@ export const NEW_KEY_WINDOW_MS = 600_000;
 export const RESTORE_NOTICE_MS = 7 * 86_400_000;
 /** LIM-9, LIVE-28: viewers see a video about 4 to 5 seconds after its broadcast has started. */
 export const START_DELAY_MS = 4_500;
-/** D-111: an unpublished broadcast expires 10 minutes after its planned start. A caller has the same time to request a new stream key. */
+/**
+ * D-111: an unpublished broadcast expires 10 minutes after its planned start. Ten minutes are also the time in which a caller can request a new
+ * stream key.
+ */
 export const START_MISSED_MS = 600_000;
 /** D-112: the waits between attempts to seal a recording. The last wait is repeated until sealing succeeds. */
 export const SEALING_WAITS_MS = [5_000, 10_000, 30_000, 60_000, 300_000] as const;

@@ -226,7 +226,10 @@ function withTotals(all: readonly EventSum[]): EventSum[] {
   return [...all, ...totals.values()];
 }
 
-/** Checks an app's limit of event names (LIM-1, LIM-2, D-72). The check is exact, because the transaction that adds a name holds the app's lock. */
+/**
+ * Checks an app's limit of event names (LIM-1, LIM-2, D-72). The check of the limit is exact, because the transaction that adds a name holds the
+ * app's lock.
+ */
 class NameQuota {
   readonly #tx: Transaction;
   readonly #app: NodeId;

@@ -52,7 +52,7 @@ export class Intake {
   readonly #world: World;
   readonly #writersMax: number;
   readonly #respondAtOnce: number;
-  /** The waiting requests of each app. An app without waiting requests has no entry. */
+  /** The waiting requests of each app. An app without waiting requests has no entry in this map. */
   readonly #waiting = new Map<NodeId, Waiting[]>();
   readonly #writing = new Set<NodeId>();
   /** The apps that wait to write a batch, in the order of arrival. */

@@ -147,8 +147,8 @@ function readFlag(input: unknown, { profile }: EventContext, refuse: Refuse): 0 
 const lists = Object.entries(standardParameters).flatMap(([name, form]) => (form === "content list" || form === "content ids" ? [name] : []));
 
 /**
- * D-293: replaces each parameter that is a JSON list by the JSON text of the list, as the interface's document requires. The JSON text has all digits
- * of long numbers.
+ * D-293: replaces each parameter that is a JSON list by the JSON text of the list, as the interface's document requires. Long numbers keep all their
+ * digits in the JSON text.
  */
 function writeLists(parameters: Record<string, unknown>): void {
   for (const name of lists) if (Array.isArray(parameters[name])) parameters[name] = JSON.stringify(parameters[name]);

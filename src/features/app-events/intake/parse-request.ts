@@ -72,7 +72,8 @@ const flagOf = (flag: 0 | 1 | boolean = 1): 0 | 1 => (flag === 0 || flag === fal
 const COOKIE_A = /^[0-9A-Za-z]{22}$/;
 
 /**
- * ATTR-9, ATTR-10: reads the cookie. The platform in `extinfo` decides which form the cookie must have. Without `extinfo` both forms are accepted.
+ * ATTR-9, ATTR-10: reads the cookie. The platform in `extinfo` decides which form the cookie must have. Without `extinfo`, a cookie of either form is
+ * accepted.
  */
 function readCookie(value: string | undefined, platform: string | undefined): string | undefined {
   if (value === undefined || isNoId(value)) return undefined;
@@ -217,5 +218,5 @@ export function deviceIdentities({ advertiser_id, attribution }: { advertiser_id
   return identities;
 }
 
-/** Returns whether an identity is the id of a device. All other identities are persons. */
+/** Returns whether an identity is the id of a device. An identity that is not the id of a device is a person. */
 export const isDevice = (identity: string): boolean => identity.startsWith("device:") || identity.startsWith("cookie:");

@@ -24,7 +24,7 @@ export interface IndexedRequest {
   readonly request: number;
   /** The ids of the request's device, and the persons that the request ties to the device. */
   readonly identities: readonly string[];
-  /** The name of the request's first event in the log. If the request reports an install or a link, the name is the name of its kind (`kindName`). */
+  /** The name of the request's first event in the log. An install or a link has the name of its kind (`kindName`). */
   readonly name: string;
 }
 

@@ -45,7 +45,7 @@ const isOneOf = (identities: readonly string[]) => {
   return (device: string): boolean => identitiesOfText(device).some((identity) => known.has(identity));
 };
 
-/** Deletes the personal data of all events in each request that names the person. Returns the number of these events. */
+/** Deletes the personal data of all events in each request that names the person. Returns the number of events whose data was deleted. */
 async function eraseFromLog(database: World["database"], app: NodeId, isOf: (row: LoggedTexts) => boolean): Promise<number> {
   const noDevice = JSON.stringify(NO_DEVICE);
   let emptied = 0;

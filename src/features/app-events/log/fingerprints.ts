@@ -30,7 +30,7 @@ export function fingerprintOf(text: string, [low, high]: FingerprintKey = NO_KEY
   const words = (text.length + 1) >> 1;
   let [a, b, c, d] = [low, high ^ 0xee, 0x6c796765 ^ low, 0x74656462 ^ high];
   let first = 0;
-  // There is one round for each pair of units and one for the length, and then three rounds for each half of the result.
+  // HalfSipHash-1-3 has one round for each pair of units and one round for the length, and then three rounds for each half of the result.
   for (let round = 0; round < words + 7; round++) {
     let word = 0;
     if (round < words) word = text.charCodeAt(2 * round) | (text.charCodeAt(2 * round + 1) << 16);

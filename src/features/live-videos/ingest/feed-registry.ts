@@ -24,7 +24,7 @@ interface NamedFeed {
 
 /** The size of an ingest process's id. An id has 64 random bits, so two processes on one database never have the same id. */
 const ID_BYTES = 8;
-/** Every fifth report of an ingest process also looks for dead ingest processes. */
+/** With every fifth report of its ingest process, the registry also looks for dead ingest processes. */
 const LOOK_EVERY = 5;
 
 export class FeedRegistry {
@@ -136,7 +136,7 @@ export class FeedRegistry {
   async #lose(ingest: string): Promise<void> {
     await this.#world.database.write(async (tx: Transaction) => {
       if (!(await deleteIngest(tx, ingest))) return;
-      // The events are applied in the order of the list, so that all processes lock videos in the same order.
+      // The feeds are marked as lost in the order of the list, so that all processes lock videos in the same order.
       for (const feed of await findFeedsOf(tx, ingest)) await applyFeedEvent(tx, this.#world, feed, "feed_lost");
     });
   }

@@ -123,8 +123,8 @@ function refusalShown({ history }: LiveVideoRow): Pick<LiveState, "refused"> {
 }
 
 /**
- * The result of a change. `missing`: the video does not exist or was deleted. `refused`: the video is unchanged, because the table of states has no
- * such transition.
+ * The result of a change to a live video. `missing`: the video does not exist or was deleted. `refused`: the video is unchanged, because the table of
+ * states has no such transition.
  */
 export type TransitionResult = { readonly is: "done" | "refused"; readonly state: LiveState } | { readonly is: "missing" };
 
@@ -137,7 +137,7 @@ export async function readLiveState(world: World, id: NodeId): Promise<LiveState
 export const readRunning = async (world: World, limit: number): Promise<LiveState[]> =>
   (await listRunning(world.database.reader, limit)).map((row) => stateOf(row, world));
 
-/** Locks the video and changes it. `change` returns the changed row, or undefined if the change is refused. */
+/** Locks a live video and changes it. `change` returns the changed row, or undefined if the change is refused. */
 function changeLiveVideo(
   world: World,
   id: NodeId,

@@ -1,4 +1,4 @@
-/** Changes the state of a live video by the table in `states.ts`. No other file changes the state. */
+/** Changes the state of a live video by the table in `states.ts`. No other file changes the state of a video. */
 import { createHash } from "node:crypto";
 import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
 import type { World } from "#graph/worlds/world";
@@ -56,7 +56,9 @@ export interface Move {
   readonly reason?: string;
 }
 
-/** The number of events in the history of a video. A broadcast causes about ten events; an encoder that reconnects many times causes more. */
+/**
+ * The greatest number of events in the history of a video. A broadcast causes about ten events; an encoder that reconnects many times causes more.
+ */
 const MOVES_MAX = 50;
 
 /**

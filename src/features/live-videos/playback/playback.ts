@@ -2,7 +2,8 @@
  * Serves the player's page, playlists and segments to players. Each request, even for a single segment, is checked against the current state of the
  * video, so that a takedown, a deletion or a change of the countries takes effect at once.
  *
- * **Invariant:** a segment is sent only to a request with a ticket. The player's page contains a ticket only if the viewer may watch the video.
+ * **Invariant:** a segment is sent only to a request with a ticket. The player's page contains a ticket if the viewer may watch the video now, or
+ * when the video starts.
  */
 import type { World } from "#graph/worlds/world";
 import { isNodeId, nodeId } from "#kernel/ids";

@@ -38,7 +38,7 @@ export interface KeptPlaylist {
   readonly openUntilRealMs: number | undefined;
 }
 
-/** The number of playlists that a world stores in memory. The playlist of four hours of video has about 180 KB. */
+/** The greatest number of playlists that Plaza stores in memory for a world. The playlist of four hours of video has about 180 KB. */
 const KEPT_MAX = 100;
 
 const worlds = new WeakMap<World, BoundedMap<string, KeptPlaylist>>();
