@@ -15,7 +15,7 @@ export const liveVideoMigrations: readonly Migration[] = [
       "CREATE INDEX live_videos_by_key ON live_videos (stream_key_hash) WHERE stream_key_hash IS NOT NULL",
       // C1-3: the live map has videos of all pages, so the index of the live map does not start with the page.
       "CREATE INDEX live_videos_on_map ON live_videos (id) WHERE is_on_map = 1",
-      // This index finds the videos of a deleted place, because the text of the column begins with the id of the place.
+      // This index finds the videos of a deleted place, because the text of the column `place` begins with the id of the place.
       "CREATE INDEX live_videos_by_place ON live_videos (place) WHERE place IS NOT NULL",
       // Plaza reads the feeds of an ingest process once a second.
       "CREATE INDEX live_videos_by_ingest ON live_videos (feed_ingest) WHERE feed_ingest IS NOT NULL",

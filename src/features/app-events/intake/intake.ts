@@ -37,8 +37,8 @@ const KEY_SETTING = "app_event_fingerprint_key";
  */
 const WRITERS_MAX = 4;
 /**
- * On PostgreSQL, four requests of a batch get their responses at the same time, while the next batch is written. With this limit, Plaza serves a
- * third more requests per second than without a limit.
+ * On PostgreSQL, four requests of a batch get their responses at the same time, while the next batch is written. With this limit of four, Plaza
+ * serves a third more requests per second than without a limit.
  */
 const RESPOND_AT_ONCE = 4;
 

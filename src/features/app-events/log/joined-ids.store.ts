@@ -127,7 +127,7 @@ async function lastDeviceOf(reader: Reader, app: NodeId): Promise<number> {
   return last?.device ?? 0;
 }
 
-/** Returns all ids of the devices that have at least one of the given ids. If a given id has no row, the id is not in the result. */
+/** Returns all ids of the devices that have at least one of the given ids. A given id is not returned if it has no row. */
 export async function findJoinedIds(reader: Reader, app: NodeId, ids: readonly string[]): Promise<string[]> {
   const joined = sql`
     SELECT o.identity FROM app_device_ids i JOIN app_device_ids o ON o.app = i.app AND o.device = i.device WHERE i.app = ${app} AND i.identity`;
