@@ -7,7 +7,7 @@ import { keyRingOf } from "#config/secret-key";
 import { announceServer, controlKeyOf, isFolder, keepReplacedKey } from "#config/server-files";
 import { AlertLog } from "#control/alert-log";
 import { type ControlAppOptions, controlApp } from "#control/app";
-import { serveControl, serveWaiting } from "#control/server";
+import { type ControlServer, serveControl, serveWaiting } from "#control/server";
 import type { ControlDeps } from "#control-contract/route";
 import { Registry } from "#graph/contract/registry";
 import type { RequestDeps } from "#graph/pipeline/handle-request";
@@ -90,6 +90,8 @@ export interface RunningPlaza {
   readonly worlds: Worlds;
   /** Reads the metrics of this process. */
   readonly readMetrics: () => MetricsReport;
+  /** Sends a request to the control API without a connection; undefined in a process that does not serve the control API. */
+  readonly fetchControl: ControlServer["fetch"] | undefined;
   /** The address for encoders; undefined if encoders cannot connect. */
   readonly streaming: Streaming | undefined;
   /** The port on loopback for `InterceptedHosts`; undefined if there are none. */
@@ -157,7 +159,7 @@ export async function startPlaza(
     const withdraw =
       part === "graph" ? () => {} : announceServer(config, { pid: ready.pid, base_url: ready.base_url, control_url: ready.control_url });
     return {
-      ...{ ready, streaming, demo, worlds, stopAsked, readMetrics: readOwn, interceptedPort: secure?.port },
+      ...{ ready, streaming, demo, worlds, stopAsked, readMetrics: readOwn, fetchControl: control?.fetch, interceptedPort: secure?.port },
       newestVersion: formatVersion(newestVersion(worlds.default.calendar, unixSeconds(worlds.default.clock))),
       stop: async (others) => {
         const { outbound } = worlds.default;
@@ -183,7 +185,7 @@ export async function startPlaza(
   }
 }
 
-const listenControl = (config: Config, certificate: Certificate | undefined, options: ControlAppOptions): Promise<Listener> =>
+const listenControl = (config: Config, certificate: Certificate | undefined, options: ControlAppOptions): Promise<ControlServer> =>
   listening("--control-port", config.control_host, config.control_port, () =>
     serveControl({
       ...{ ...options, certificate, hstsSeconds: config.hsts_seconds },

@@ -1,14 +1,18 @@
 /** Sends requests to the control API of one server. */
 import { ControlRefusal, UnmetExpectation, type UnmetResponse } from "./failures.ts";
 
+/** Sends a request. Rejects if no response comes. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
 /** The runtime's own `fetch`, taken before a test can replace it. */
-const { fetch } = globalThis;
+const { fetch: overNetwork } = globalThis;
 
 export class Connection {
-  /** `url` is the address of the control API, without `/v1`. */
+  /** `url` is the address of the control API, without `/v1`. A server in the same process has a `fetch` of its own, which needs no connection. */
   constructor(
     readonly url: string,
     readonly key: string,
+    readonly fetch: Fetch = overNetwork,
   ) {}
 
   /** Sends a request to `path`, which is below `/v1`. A text body is sent unchanged, any other body as JSON. Rejects with a `ControlRefusal`. */
@@ -25,15 +29,16 @@ export class Connection {
   /** Opens a stream of server-sent events. Resolves when the server has begun it. */
   async open(path: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
     const headers = { authorization: `Bearer ${this.key}`, accept: "text/event-stream" };
-    const response = await fetch(`${this.url}/v1/${path}`, { headers, signal, ...directTo(this.url) });
+    const response = await this.fetch(`${this.url}/v1/${path}`, { headers, signal, ...directTo(this.url) });
     if (!response.ok || response.body === null) throw new Error(`GET ${path}: ${response.status} ${await response.text()}`);
-    return response.body;
+    // A server in the same process does not notice the signal, but it notices that nobody reads the stream any more.
+    return response.body.pipeThrough(new TransformStream(), { signal });
   }
 
   async #fetch(method: string, path: string, body: unknown): Promise<Response> {
     const headers = { authorization: `Bearer ${this.key}`, "content-type": "application/json" };
     try {
-      return await fetch(`${this.url}/v1/${path}`, {
+      return await this.fetch(`${this.url}/v1/${path}`, {
         ...{ method, headers, ...directTo(this.url) },
         ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
       });

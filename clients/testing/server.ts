@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { devNull } from "node:os";
 import { pathToFileURL } from "node:url";
-import { Connection } from "./connection.ts";
+import { Connection, type Fetch } from "./connection.ts";
 import { isOwnBun, plazaProgram, serverModule } from "./program.ts";
 import type { GraphAddresses } from "./world.ts";
 
@@ -29,7 +29,7 @@ const VARIABLES: Readonly<Record<keyof Ready | "control_key", string>> = {
   control_key: "PLAZA_CONTROL_KEY",
 };
 
-export const serverAt = (ready: Ready, key: string, stop: Server["stop"]): Server => ({
+export const serverAt = (ready: Ready, key: string, stop: Server["stop"], fetch?: Fetch): Server => ({
   addresses: {
     baseUrl: ready.base_url,
     appBaseUrl: ready.app_base_url,
@@ -37,7 +37,7 @@ export const serverAt = (ready: Ready, key: string, stop: Server["stop"]): Serve
     adsBaseUrl: ready.ads_base_url,
     socialLoginHost: ready.social_login_host,
   },
-  connection: new Connection(ready.control_url, key),
+  connection: new Connection(ready.control_url, key, fetch),
   stop,
 });
 
@@ -112,10 +112,10 @@ const startServer = (): Promise<Server> => (isOwnBun() ? startInside() : startBe
 
 async function startInside(): Promise<Server> {
   const { startTestServer } = (await import(pathToFileURL(serverModule()).href)) as {
-    startTestServer(): Promise<{ ready: Ready; controlKey: string; stop(): Promise<void> }>;
+    startTestServer(): Promise<{ ready: Ready; controlKey: string; fetchControl: Fetch; stop(): Promise<void> }>;
   };
-  const { ready, controlKey, stop } = await startTestServer();
-  return serverAt(ready, controlKey, stop);
+  const { ready, controlKey, fetchControl, stop } = await startTestServer();
+  return serverAt(ready, controlKey, stop, fetchControl);
 }
 
 /** Starts a server as a child process. The child ends when its channel to this process closes, so it ends however this process ends. */

@@ -61,7 +61,7 @@ export async function withPlaza({ after, ...options }: PlazaOptions = {}): Promi
 /** The server as seen by a program that knows one world only: each address is that of the world. */
 export const ofWorld = ({ connection, stop }: Server, { name, addresses }: World): Server => ({
   ...{ addresses, stop },
-  connection: new Connection(`${connection.url}/w/${name}`, connection.key),
+  connection: new Connection(`${connection.url}/w/${name}`, connection.key, connection.fetch),
 });
 
 /** Makes a new world. */

@@ -4,7 +4,7 @@ import { type ConfigFile, readConfig, type Values } from "#config/read-config";
 import { settings } from "#features";
 import type { UnservedNames } from "#graph/worlds/unserved";
 import type { InterceptedHosts } from "#http/intercept/intercepted-hosts";
-import { startPlaza } from "#main";
+import { type RunningPlaza, startPlaza } from "#main";
 import { Log } from "#telemetry/log";
 import { outliveStrayFailures } from "#telemetry/stray-failures";
 import { exitCodeOf, explain } from "./process-end.ts";
@@ -13,6 +13,7 @@ export interface TestServer {
   /** The values that `plaza start --json` prints. */
   readonly ready: Readonly<Record<string, unknown>>;
   readonly controlKey: string;
+  readonly fetchControl: RunningPlaza["fetchControl"];
   /** The port for intercepted hosts; undefined if there are none. */
   readonly interceptedPort: number | undefined;
   /** The names that programs asked for and that Plaza does not have, of each world. */
@@ -32,8 +33,15 @@ export async function startTestServer(
   const place = flags.databases === undefined ? { data } : {};
   const config = readConfig({ ...others, ...place, ...flags }, environment, file, settings);
   const log = new Log({ level: config.log_level, isPretty: config.pretty });
-  const { ready, stop, interceptedPort, worlds } = await startPlaza(config, log, { part: "all", intercepted });
-  return { ready: { ...ready }, interceptedPort, controlKey: ready.control_key ?? config.control_key ?? "", unserved: () => worlds.unserved(), stop };
+  const { ready, stop, interceptedPort, worlds, fetchControl } = await startPlaza(config, log, { part: "all", intercepted });
+  return {
+    ready: { ...ready },
+    interceptedPort,
+    fetchControl,
+    controlKey: ready.control_key ?? config.control_key ?? "",
+    unserved: () => worlds.unserved(),
+    stop,
+  };
 }
 
 /** Starts something and uses it. Ends the program with the code that `use` resolves with, or with that of a failed start. */

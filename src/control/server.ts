@@ -13,6 +13,7 @@ import { GraphError } from "#kernel/errors";
 import { findHeader } from "#kernel/http-text/headers";
 import { Shares } from "#kernel/shares";
 import { type ControlAppOptions, controlApp } from "./app.ts";
+import type { Endpoint } from "./client/requests.ts";
 
 export interface ControlServerOptions extends ControlAppOptions {
   readonly host: string;
@@ -35,8 +36,13 @@ const CONNECTIONS_MAX = 256;
  */
 const STREAMS_PART = 1 / 2;
 
+export interface ControlServer extends Listener {
+  /** Sends a request to the control API without a connection. */
+  readonly fetch: Endpoint["fetch"];
+}
+
 /** Listens for requests to the control API. Throws if it cannot listen at the address. */
-export function serveControl(options: ControlServerOptions): Listener {
+export function serveControl(options: ControlServerOptions): ControlServer {
   const { host, port, certificate, connectionsMax = CONNECTIONS_MAX, hstsSeconds = 0, onUnexpected } = options;
   const app = controlApp(options);
   const scheme = certificate === undefined ? "http" : "https";
@@ -78,7 +84,7 @@ export function serveControl(options: ControlServerOptions): Listener {
     dispatch: (head, connection) => void dispatch(head, connection),
   });
   options.alerts?.watch(options.deps.ending);
-  return listener;
+  return { ...listener, fetch: async (url, init) => app.request(url, init) };
 }
 
 interface WaitingOptions extends Pick<ControlServerOptions, "host" | "port" | "certificate"> {

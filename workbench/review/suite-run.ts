@@ -35,9 +35,9 @@ export async function runSuite(suite: Suite, removed: readonly Permission[]): Pr
   };
   const plaza = await openWorld(server, { world: withoutPermissions(first, removed) });
   const own = ofWorld(server, plaza);
-  const recorder = new Recorder(new Connection(own.connection.url, readKey));
+  const recorder = new Recorder(new Connection(own.connection.url, readKey, own.connection.fetch));
   await recorder.begin("default");
-  const proxy = startControlProxy(own.connection.url, recorder, (method, pathname, body) => reducedBody(method, pathname, body, reduced));
+  const proxy = startControlProxy(own.connection, recorder, (method, pathname, body) => reducedBody(method, pathname, body, reduced));
   let problem: string | undefined;
   try {
     const variables = { ...variablesOf(own), PLAZA_CONTROL_URL: proxy.url };

@@ -14,15 +14,14 @@ export interface Tracing {
 }
 
 /** Begins to record the first world of a server, and the worlds that are made through the returned address. */
-export async function startTracing(file: string, controlUrl: string, controlKey: string): Promise<Tracing> {
+export async function startTracing(file: string, control: Connection): Promise<Tracing> {
   // A file that cannot be written is an error before the command runs, not after it.
   await writeFile(file, "");
-  const control = new Connection(controlUrl, controlKey);
   // The record is made with a key that reads no secrets, so that none can be in it.
   const { key } = await control.send<{ key: string }>("POST", "control-keys", { name: "trace", access: "read" });
-  const recorder = new Recorder(new Connection(controlUrl, key));
+  const recorder = new Recorder(new Connection(control.url, key, control.fetch));
   await recorder.begin("default");
-  const proxy = startControlProxy(controlUrl, recorder);
+  const proxy = startControlProxy(control, recorder);
   return {
     controlUrl: proxy.url,
     async finish(command, exitCode) {

@@ -1,4 +1,5 @@
 /** Passes requests on to the control API, and tells a recorder which worlds are created, changed and deleted. */
+import type { Connection } from "#testing/connection";
 import type { Recorder } from "./recorder.ts";
 
 export interface ControlProxy {
@@ -10,7 +11,7 @@ export interface ControlProxy {
 export type ChangeBody = (method: string, pathname: string, body: ArrayBuffer) => ArrayBuffer | string;
 
 /** Listens on this machine, and passes all requests on to `upstream`. */
-export function startControlProxy(upstream: string, recorder: Recorder, change: ChangeBody = (_, __, body) => body): ControlProxy {
+export function startControlProxy(upstream: Connection, recorder: Recorder, change: ChangeBody = (_, __, body) => body): ControlProxy {
   const server = Bun.serve({
     ...{ hostname: "127.0.0.1", port: 0, idleTimeout: 0, maxRequestBodySize: Number.MAX_SAFE_INTEGER },
     fetch: (request) => serve({ upstream, recorder, change }, request),
@@ -25,7 +26,7 @@ const OF_WORLD = /^\/v1\/worlds\/([^/]+)(?:\/(.*))?$/;
 const REPLACES = /^(?:reset|snapshots\/[^/]+\/restore)$/;
 
 interface Passing {
-  readonly upstream: string;
+  readonly upstream: Connection;
   readonly recorder: Recorder;
   readonly change: ChangeBody;
 }
@@ -33,7 +34,7 @@ interface Passing {
 async function serve({ upstream, recorder, change }: Passing, request: Request): Promise<Response> {
   const { method } = request;
   const { pathname, search } = new URL(request.url);
-  if (method === "GET" || method === "HEAD") return pass(upstream + pathname + search, request, undefined);
+  if (method === "GET" || method === "HEAD") return pass(upstream, pathname + search, request, undefined);
   const body = await request.arrayBuffer();
   const [, encoded, path = ""] = OF_WORLD.exec(pathname) ?? [];
   const name = encoded === undefined ? "" : decodeURIComponent(encoded);
@@ -41,7 +42,7 @@ async function serve({ upstream, recorder, change }: Passing, request: Request):
   const isDeleted = method === "DELETE" && path === "";
   if (isDeleted) await recorder.end(name);
   else if (REPLACES.test(path)) await world?.collectAll();
-  const response = await pass(upstream + pathname + search, request, change(method, pathname, body));
+  const response = await pass(upstream, pathname + search, request, change(method, pathname, body));
   const { status } = response;
   // The client gets the response of a new world when the record of the world has begun.
   if (pathname === "/v1/worlds" && status === 201) await begin(recorder, new TextDecoder().decode(body));
@@ -56,12 +57,19 @@ function begin(recorder: Recorder, body: string): Promise<void> {
   return recorder.begin(name, isTimed ? body.replace(JSON.stringify(name), "") : undefined);
 }
 
-async function pass(url: string, { method, headers, signal }: Request, body: ArrayBuffer | string | undefined): Promise<Response> {
+function pass(upstream: Connection, target: string, { method, headers, signal }: Request, body: ArrayBuffer | string | undefined): Promise<Response> {
   const passed = new Headers(headers);
   for (const name of ["host", "content-length", "transfer-encoding", "connection"]) passed.delete(name);
   // Bun's declarations do not know that `false` turns off the proxy of the environment.
   const direct = { proxy: false as unknown as string, decompress: false };
-  return fetch(url, { method, headers: passed, signal, redirect: "manual", ...direct, ...(body === undefined ? {} : { body }) });
+  return upstream.fetch(upstream.url + target, {
+    method,
+    headers: passed,
+    signal,
+    redirect: "manual",
+    ...direct,
+    ...(body === undefined ? {} : { body }),
+  });
 }
 
 const parsed = (body: ArrayBuffer): unknown => JSON.parse(new TextDecoder().decode(body));

@@ -24,6 +24,7 @@ export class Recorder {
   readonly #starts = new Map<string, State>();
   readonly #traced: TracedWorld[] = [];
   readonly #events: TraceEvent[] = [];
+  readonly #pace: Pace = { restMs: READ_EVERY_MS };
   #leftOut = 0;
 
   /** `reader` has a key that reads no secrets. */
@@ -33,7 +34,7 @@ export class Recorder {
 
   /** Begins to record a world, from its state now. Worlds with the same `content` begin with the same state, so only the first one is exported. */
   async begin(name: string, content?: string): Promise<void> {
-    const world = new WorldRecorder(name, this.#reader, (event) => this.#add(event));
+    const world = new WorldRecorder(name, this.#reader, this.#pace, (event) => this.#add(event));
     const first = await world.begin(content === undefined ? undefined : this.#starts.get(content));
     if (content !== undefined) this.#starts.set(content, first);
     this.#worlds.set(name, world);
@@ -72,9 +73,16 @@ export class Recorder {
 /** The name of the test of a world, which the kit puts into the name of the world: `test-a-label-is-created-1f0c…`. */
 const testOf = (name: string): string => /^test-(.+)-[0-9a-f]{8}$/.exec(name)?.[1]?.replaceAll("-", " ") ?? name;
 
+/** The worlds of a record share it, because the duration of a read in one world predicts that in the next. */
+interface Pace {
+  /** The pause between two reads of a world. */
+  restMs: number;
+}
+
 export class WorldRecorder {
   readonly #name: string;
   readonly #reader: Connection;
+  readonly #pace: Pace;
   readonly #add: (event: NewEvent) => number;
   readonly #ending = new AbortController();
   /** The numbers of the events by the trace ids of their requests. */
@@ -87,13 +95,13 @@ export class WorldRecorder {
   #reading: Promise<void> = Promise.resolve();
   #watching: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #restMs = READ_EVERY_MS;
   /** The number of requests that the stream has counted since the last read. */
   #announced = 0;
 
-  constructor(name: string, reader: Connection, add: (event: NewEvent) => number) {
+  constructor(name: string, reader: Connection, pace: Pace, add: (event: NewEvent) => number) {
     this.#name = name;
     this.#reader = reader;
+    this.#pace = pace;
     this.#add = add;
   }
 
@@ -118,7 +126,7 @@ export class WorldRecorder {
     this.#reading = this.#reading.then(async () => {
       const started = performance.now();
       await this.#read();
-      this.#restMs = Math.max(READ_EVERY_MS, REST * (performance.now() - started));
+      this.#pace.restMs = Math.max(READ_EVERY_MS, REST * (performance.now() - started));
     });
     return this.#reading;
   }
@@ -162,7 +170,7 @@ export class WorldRecorder {
     this.#timer ??= setTimeout(() => {
       this.#watching ??= this.#watch();
       this.#watching.then(() => this.collect()).catch(() => {});
-    }, this.#restMs);
+    }, this.#pace.restMs);
   }
 
   async #read(): Promise<void> {

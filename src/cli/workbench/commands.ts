@@ -4,6 +4,7 @@ import { forTests } from "#config/for-tests";
 import { variableOf } from "#config/option";
 import { environmentWithSecrets } from "#config/secret-files";
 import { hideDatabasePasswords } from "#kernel/redaction/addresses";
+import { Connection } from "#testing/connection";
 import { type Ready, type Server, serverAt } from "#testing/server";
 import type { Given } from "../control-client.ts";
 import { environmentOfProgram } from "../proxies.ts";
@@ -17,8 +18,8 @@ const IN_MEMORY = forTests.data;
 async function withServerOfItsOwn(given: Given, use: (server: Server) => Promise<number>): Promise<number> {
   return runAndExit(
     async () => {
-      const { ready, controlKey, stop } = await startTestServer(given, environmentWithSecrets(), await findConfigFile(given));
-      return serverAt(ready as unknown as Ready, controlKey, stop);
+      const { ready, controlKey, stop, fetchControl } = await startTestServer(given, environmentWithSecrets(), await findConfigFile(given));
+      return serverAt(ready as unknown as Ready, controlKey, stop, fetchControl);
     },
     (server) => use(server).finally(() => server.stop()),
   );
@@ -60,9 +61,9 @@ export interface RunningTrace {
 }
 
 /** Begins the record. Rejects if the file cannot be written. */
-export async function startTrace(file: string, { ready, controlKey }: TestServer): Promise<RunningTrace> {
+export async function startTrace(file: string, { ready, controlKey, fetchControl }: TestServer): Promise<RunningTrace> {
   const { startTracing } = await import("#workbench/trace/commands");
-  const { controlUrl, finish } = await startTracing(file, String(ready.control_url), controlKey);
+  const { controlUrl, finish } = await startTracing(file, new Connection(String(ready.control_url), controlKey, fetchControl));
   return { variables: { [variableOf("control_url")]: controlUrl }, finish };
 }
 
