@@ -5,7 +5,8 @@ import { append, type Row, type SqlValue, sql } from "#storage/sql";
 import { fieldsOfText } from "./product-feeds.items.ts";
 
 /**
- * An item with its fields as properties, for the list of items (G2). D-143: items are not in the directory of nodes, because they have no address.
+ * An item with its fields as properties, as the list of items (G2) returns it. D-143: items are not in the directory of nodes, because a caller
+ * cannot request a single item by its id.
  */
 export interface ItemRow extends Row {
   id: string;
@@ -16,7 +17,10 @@ export interface ItemRow extends Row {
 export interface NewItem {
   readonly id: NodeId;
   readonly retailer_id: string;
-  /** The place of the item, unique in a file: the row's line, or the row's number in formats that can have several rows on a line. */
+  /**
+   * The position of the item in its file, which no other item has: the line of the row, or the number of the row in formats with several rows on a
+   * line.
+   */
   readonly position: number;
   /** The item as it is stored, written by `textOfItem`. */
   readonly item: string;
@@ -33,8 +37,8 @@ const itemOf = ({ id, retailer_id, item }: StoredRow): ItemRow => ({ ...fieldsOf
 const newestFirst = { columns: ["i.id"], direction: "descending", keyOf: (row: StoredRow) => [row.id] } as const;
 
 /**
- * Lists the items of the generation that the feed shows. The list is one statement, so that no page mixes the items of two generations. The statement
- * has a subquery, because with a join PostgreSQL does not use the order of the index and sorts the whole generation for each page.
+ * Lists the items of the generation that the feed shows. The list is read with one SQL statement, so that no page mixes the items of two generations.
+ * The statement has a subquery, because with a join PostgreSQL does not use the order of the index and sorts the whole generation for each page.
  */
 export async function listItems(reader: Reader, feed: string, page: PageRequest): Promise<ListPage<ItemRow>> {
   const found = await readPage<StoredRow>(
@@ -55,7 +59,7 @@ export async function listAllItems(reader: Reader, generation: number): Promise<
   return rows.map(itemOf);
 }
 
-/** The number of rows in one statement. There are only a few sizes, so that all statements stay prepared. */
+/** The numbers of rows that one SQL statement can have. Only three numbers are used, so that the database keeps all statements prepared. */
 const GROUP_SIZES = [100, 10, 1] as const;
 
 function* groupsOf<T>(rows: readonly T[]): Generator<readonly T[]> {
@@ -88,8 +92,9 @@ export interface KnownItem {
 }
 
 /**
- * The statements that look up each retailer_id by a subquery, for which the databases have only one plan. With `IN` SQLite reads the whole
- * generation. With a join PostgreSQL reads it, because PostgreSQL's statistics lag behind a growing table.
+ * The SQL statements that look up items, by the number of their retailer_ids. A subquery looks up each retailer_id, because both databases always use
+ * the index for this subquery. With `IN`, SQLite would read the whole generation. With a join, PostgreSQL would read the whole generation, because
+ * its statistics lag behind a growing table.
  */
 const lookUps = new Map<number, string>(
   GROUP_SIZES.map((ids) => [
@@ -116,7 +121,7 @@ export async function findItems(reader: Reader, generation: number, retailerIds:
   return known;
 }
 
-/** Returns whether another feed shows an item with this id. Looks once at each feed. */
+/** Returns whether another feed shows an item with this id. The statement looks up the id once in each feed. */
 export async function isItemOfOtherFeed(reader: Reader, feed: string, id: string): Promise<boolean> {
   const found = await reader.get(sql`
     SELECT 1 AS one FROM product_feeds f
@@ -132,13 +137,13 @@ export async function overwriteItem(tx: Transaction, generation: number, { retai
 
 export interface CopiedItems {
   readonly count: number;
-  /** The id of the last item that was looked at; undefined if no items are left. */
+  /** The id of the last item that was examined; undefined if the generation has no more items. */
   readonly lastId: string | undefined;
 }
 
 /**
- * Looks at the next `limit` items of the generation `from` after the id `after`. Copies those whose retailer_id the generation `to` does not have.
- * Each item is looked up by a subquery, for the reason that is given at `lookUps`.
+ * Examines the next `limit` items of the generation `from` whose ids follow `after`. Copies each item whose retailer_id the generation `to` does not
+ * have. A subquery looks up each item, for the reason that the comment of `lookUps` gives.
  */
 export async function copyMissingItems(tx: Transaction, from: number, to: number, after: string, limit: number): Promise<CopiedItems> {
   const last = await tx.get<{ id: string | null }>(sql`

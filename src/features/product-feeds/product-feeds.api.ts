@@ -1,6 +1,3 @@
-/**
- * The parts of the feature that the program for reading a feed file (`src/cli/processes/child-processes.ts`) imports; the program runs in a process of its
- * own.
- */
+/** The function and types that `src/cli/processes/child-processes.ts` imports to read a feed file in a child process. */
 export { readFeed } from "./ingestion/feed-reading.ts";
 export type { FromReader, ToReader } from "./ingestion/reading-process.ts";

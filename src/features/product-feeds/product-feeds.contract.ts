@@ -14,7 +14,7 @@ import { FEED_NAME_CHARACTERS_MAX, FETCHED_URL_CHARACTERS_MAX, REQUEST_BYTES_MAX
 import type { FeedRow } from "./product-feeds.store.ts";
 import { credentials, readSchedule, type ScheduleKind, scheduleParameter, scheduleWords } from "./schedules/schedule.ts";
 
-/** AUTH-19, D-13: the policy of feeds and of listing their items (G2). */
+/** AUTH-19, D-13: the policy for reading feeds and listing their items (G2). */
 export const productFeed = definePolicy({
   ...catalogAccess,
   name: "productFeed",
@@ -30,8 +30,8 @@ const numberFields: Readonly<Record<string, Field<ItemRow>>> = {
 };
 
 /**
- * D-56: the fields of an item. The document defines no fields; the default fields are the fields that every item has. A price is a decimal as text, so
- * that no price passes through a binary float; a date is ISO 8601, as in the feed.
+ * D-56: the fields of an item. The document does not define the fields. A request without `fields` gets the fields that every item has. A price is a
+ * text with a decimal number, because a binary float could change its digits. A date is ISO 8601, as in the feed.
  */
 const articleOrPublication: FieldSet<ItemRow> = {
   fields: { id: text, ...Object.fromEntries(itemFields.map((field) => [field, numberFields[field] ?? text])) },
@@ -65,7 +65,7 @@ function uploadSet(policy: Policy): FieldSet<UploadRow> {
       num_persisted_items: { ...count, of: ({ items }) => items },
       num_invalid_items: { ...count, of: ({ bad_rows }) => bad_rows },
       num_deleted_items: { ...count, of: ({ items_removed }) => items_removed },
-      /** The number of bad rows; a problem of the file as a whole counts as one more. */
+      /** The number of bad rows, plus 1 if the file as a whole cannot be used. */
       error_count: { ...count, of: ({ bad_rows, problem }) => bad_rows + (problem === null ? 0 : 1) },
     },
     defaults: ["id", "start_time", "end_time"],
@@ -80,7 +80,7 @@ const uploadError: FieldSet<UploadErrorRow> = {
   fields: {
     severity: ofError(oneOf(["fatal", "warning"])),
     summary: ofError(Type.String()),
-    /** The line in the unpacked file; the first line is 1. */
+    /** The number of the row's line in the unpacked file; the first line is 1. */
     row_number: ofError(Type.Integer()),
     retailer_id: ofError(Type.String()),
     field: ofError(oneOf(itemFields)),
@@ -89,8 +89,8 @@ const uploadError: FieldSet<UploadErrorRow> = {
 };
 
 /**
- * The fields of a schedule. The fields of a schedule have the policy of the operation that returns the feed, because callers who may fill a feed may
- * also read it.
+ * The fields of a schedule. Their policy is the policy of the operation that returns the feed, because a caller who may send files to a feed may also
+ * read the feed's schedules.
  */
 const scheduleSet = (policy: Policy): FieldSet => ({
   fields: Object.fromEntries(Object.entries(scheduleWords).map(([name, schema]): [string, Field] => [name, { schema, policy }])),
@@ -216,7 +216,7 @@ export const listArticlesAndPublications = listOperation({
   summary: "Lists the article and publication items that a product feed ingested, newest first.",
   clauses: [
     ...["G2-1", "G2-4", "G2-5", "G2-6", "G2-7", "G2-8", "G2-9", "G2-10", "G2-11", "G2-12", "G2-13"],
-    // The edge has only the method for listing, so creating, updating and deleting items are unsupported.
+    // The edge has only the operation that lists items, so Plaza refuses requests that create, update or delete items.
     ...["G2-14", "G2-15", "G2-16"],
     "AUTH-19",
   ],

@@ -1,4 +1,4 @@
-/** The control routes of feed files: they take uploads and show the reports of uploads (operating.md: feeds/{id}/uploads). */
+/** The control routes that receive feed files and return the reports of uploads (operating.md: feeds/{id}/uploads). */
 import { type Static, Type } from "typebox";
 import { ALERTS_MAX, type Alert } from "#control-contract/alert";
 import { badRequest, ControlError, notFound, unprocessable } from "#control-contract/errors";
@@ -99,7 +99,8 @@ const uploadQuery = Type.Object({
 type UploadQuery = Static<typeof uploadQuery>;
 
 /**
- * The longest time that a request may wait for the end of an upload: enough for a file of a million rows. A longer wait would occupy a connection.
+ * The longest time that a request may wait for the end of an upload: enough for a file of a million rows. The time is limited because a waiting
+ * request occupies a connection.
  */
 const WITHIN_MS_MAX = 60_000;
 const LOOK_MS = 25;
@@ -113,7 +114,7 @@ const readQuery = Type.Object({
   ),
 });
 
-/** The longest JSON body with the address of a file. A body with an address usually has some hundred bytes. */
+/** The greatest size of a JSON body that has the address of a file. Such a body usually has a few hundred bytes. */
 const URL_BODY_BYTES_MAX = 65_536;
 
 async function feedOf({ world, path }: ControlRequest): Promise<string> {

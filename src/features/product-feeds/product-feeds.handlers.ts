@@ -54,7 +54,7 @@ export async function handleDeleteFeed(request: OperationRequest, tx: Transactio
 type StoredSchedules = Pick<FeedRow, ScheduleKind>;
 const noSchedules: StoredSchedules = { schedule: null, update_schedule: null };
 
-/** Returns the schedules to store. A schedule that the request does not contain stays as it is in `before`. */
+/** Returns the schedules to store. A schedule that the request does not contain keeps its value from `before`. */
 function storedSchedules(params: { readonly [kind in ScheduleKind]?: unknown }, world: World, before: StoredSchedules): StoredSchedules {
   const stored = (kind: ScheduleKind): string | null => {
     const given = params[kind] as GivenSchedule | null | "" | undefined;
@@ -75,7 +75,9 @@ export async function handleListArticles({ node, page, params }: ListArticles, r
 
 type CreateUpload = OperationRequest<Static<typeof createUpload.params>>;
 
-/** Takes an upload. The file is not stored in one transaction: each part of the file is stored in a write of its own. */
+/**
+ * Accepts an upload. Each part of the file is stored in a transaction of its own, because one transaction for a large file would block other writes.
+ */
 export async function submitUpload(request: CreateUpload): Promise<{ id: string }> {
   const { file, url } = request.params;
   const key = file === undefined ? await fetchLater(request, url as string) : await take(request, file);
@@ -89,7 +91,7 @@ async function take(request: CreateUpload, { filename, bytes }: UploadedFile): P
   try {
     return await receiveFile(request.world, request.node.id, inOnePiece(bytes), { ...inputOf(request), file_name: filename });
   } catch (error) {
-    // Other errors are passed on, such as the error for a feed that was deleted while its file was stored.
+    // Other errors are passed on, such as the error for too many waiting uploads.
     throw error instanceof FeedFileProblem ? invalidParameter("file", `is refused: ${error.message}`) : error;
   }
 }
@@ -120,7 +122,9 @@ function pageOf<R>(rows: readonly R[], { limit, after, before, isInclusive }: Pa
   return found.length === 0 ? page : { ...page, firstKey: [String(start)], lastKey: [String(start + found.length - 1)] };
 }
 
-/** Deletes a feed. Jobs delete its items and files afterwards, because there may be millions of items. Returns false if the feed does not exist. */
+/**
+ * Deletes a feed. Jobs delete its items and files afterwards, because a feed may have millions of items. Returns false if the feed does not exist.
+ */
 export async function removeFeed(tx: Transaction, world: World, feed: NodeId): Promise<boolean> {
   if (!(await deleteFeed(tx, feed))) return false;
   await planFetches(tx, world, feed, { schedule: null, update_schedule: null });

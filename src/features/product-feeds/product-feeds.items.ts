@@ -1,4 +1,4 @@
-/** The items of a feed (D-56): defines their fields, and validates a row of a feed file or an entry of a world file. */
+/** Defines the fields of a feed's items (D-56), and validates the rows of a feed file and the items of a world file. */
 import { codePointCount, isStorableText } from "#kernel/text";
 
 export const itemFields = [
@@ -13,7 +13,7 @@ export const requiredFields = ["retailer_id", "name", "image_url", "url"] as con
 
 export const isRequired = (field: ItemField): boolean => (requiredFields as readonly ItemField[]).includes(field);
 
-/** The values of a row as the file has them, as untrimmed text; an empty text counts as absent. */
+/** The values of a row as the file has them, untrimmed. An empty text counts as an absent value. */
 export type RawItem = { [field in ItemField]?: string };
 
 /** A valid item. */
@@ -26,7 +26,8 @@ export interface Item {
 type ItemValue = string | number | null;
 
 /**
- * The fields in the order in which an item's values are stored. New fields must be added at the end, because stored items have values without names.
+ * The fields in the order in which an item's values are stored. New fields must be added at the end, because an item is stored as a list of values
+ * without names.
  */
 const keptFields = itemFields.filter((field) => field !== "retailer_id");
 
@@ -53,8 +54,8 @@ const ALIASES = {
 export interface FieldMeaning {
   readonly field: ItemField;
   /**
-   * The rank of the name; 0 is the rank of the field's own name. If a row has several names of a field, the value of the name with the lowest rank is
-   * used.
+   * The rank of the name: 0 for the field's own name, and higher numbers for its other names. If a row has values under several names of a field, the
+   * value of the name with the lowest rank is used.
    */
   readonly rank: number;
 }
@@ -63,7 +64,7 @@ const meanings = new Map<string, FieldMeaning>(itemFields.map((field) => [field,
 for (const [field, names] of Object.entries(ALIASES))
   for (const [at, name] of names.entries()) meanings.set(name, { field: field as ItemField, rank: at + 1 });
 
-/** Returns the field that the name of a column, key or element means: `g:image_link`, `Image Link` and `image-link` are the same name. */
+/** Returns the field that a column, key or element names. The names `g:image_link`, `Image Link` and `image-link` all name the field `image_url`. */
 export const fieldOf = (name: string): FieldMeaning | undefined =>
   meanings.get(name) ?? meanings.get(name.trim().toLowerCase().replace(/^\w+:/, "").replaceAll(/[ -]/g, "_"));
 
@@ -86,7 +87,7 @@ const URL_CHARACTERS_MAX = 2_048;
 const WEB_ADDRESS = /^https?:\/\/(?:[^\s/?#@]*@)?(?:[\p{L}\p{N}\p{M}._~%-]+|\[[\da-f:.]+\])(?::\d{1,5})?(?:[/?#][^\s\p{Cc}]*)?$/iu;
 const webAddress = reader("is not an http or https address", (input) => input.length <= URL_CHARACTERS_MAX && WEB_ADDRESS.test(input));
 
-/** A price has up to 12 digits and 6 decimals. A price stays text, so that no price passes through a binary float. */
+/** A price has up to 12 digits and 6 decimals. A price is stored as text, because a binary float could change its digits. */
 const PRICE = /^\d{1,12}(?:\.\d{1,6})?$/;
 const price = pattern(PRICE, "is not a price such as 12.50");
 
@@ -101,14 +102,14 @@ const RATING_MAX = 5;
 const COUNT_DIGITS_MAX = 10;
 
 const AVAILABILITY = new Set(["in stock", "out of stock", "preorder", "backorder", "available for order", "discontinued"]);
-/** Returns the availability in its usual form: reads `In_Stock` as `in stock`. */
+/** Returns the availability in lower case and with blanks, for example `in stock` for `In_Stock`. */
 const availabilityOf = (input: string): string => (AVAILABILITY.has(input) ? input : input.toLowerCase().replaceAll("_", " "));
 
 const short = text(SHORT_CHARACTERS_MAX);
 
 const ownLabel = { meaning: "a label of the seller's own", read: short };
 
-/** The meaning of each field, for documents, and how its value is read. */
+/** For each field, its meaning for the documentation, and the function that reads its value. */
 const definitions: Readonly<Record<ItemField, { readonly meaning: string; readonly read: (field: ItemField) => ReadField }>> = {
   retailer_id: { meaning: "the seller's own id of the item; different in each item of the feed", read: short },
   name: { meaning: "the item's title", read: text(NAME_CHARACTERS_MAX) },
@@ -207,7 +208,10 @@ export function readItem(raw: RawItem, warn?: (wrong: BadItem) => void): Item | 
 const PRICE_WITH_CURRENCY = /^(\S+) +([A-Z]{3})$/;
 const twoCurrencies = new BadItem("currency", "differs from the currency of the price");
 
-/** Moves the currency of a price such as `12.50 EUR` to the field `currency`. A price in another currency than the row's is left out. */
+/**
+ * Moves the currency of a price such as `12.50 EUR` to the field `currency`. If a price has another currency than the row, the price is left out if
+ * `warn` is given; otherwise the item is bad.
+ */
 function withCurrency(raw: RawItem, warn: ((wrong: BadItem) => void) | undefined): RawItem | BadItem {
   let read = raw;
   for (const field of ["price", "sale_price"] as const) {
@@ -237,7 +241,7 @@ const MAIL_DATE = /^(?:[A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}(
 function dateOf(input: string): string | undefined {
   const day = ISO_DATE.exec(input)?.[1];
   if (day !== undefined) {
-    // Date.parse accepts 31 February and returns a day of March, so the day is compared.
+    // Date.parse accepts 31 February and returns a day of March, so the day of its result is compared with the given day.
     const ms = Date.parse(`${day}T00:00:00Z`);
     return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day) && !Number.isNaN(Date.parse(input)) ? input : undefined;
   }
@@ -251,7 +255,7 @@ const notStorable = new BadItem(undefined, "contains U+0000 or a lone surrogate"
 /** Returns the values of an item as they are stored, a JSON list, or a `BadItem` if a text cannot be stored. */
 export function textOfItem({ retailer_id, values }: Item): string | BadItem {
   const json = JSON.stringify(values);
-  // JSON.stringify escapes characters that cannot be stored, so only the few rows with an escape or U+FFFD need the full check.
+  // JSON.stringify escapes characters that cannot be stored, so only the few items with an escape or U+FFFD need the full check.
   if (json.includes("\\u") || json.includes("\uFFFD") || retailer_id.includes("\uFFFD") || !isStorableText(retailer_id)) {
     const broken = brokenText([retailer_id, ...values].join(" "));
     if (broken !== undefined) return broken;

@@ -1,38 +1,47 @@
 /** The limits of feed files. Everything whose size a file determines has a limit. */
 
-/** The longest row. Most of a row may be in columns that items do not have, such as pages of HTML. A reader has one row in memory. */
+/**
+ * The longest row, because a reader has the whole row in memory. A row may also have long values that are not fields of an item, such as pages of
+ * HTML.
+ */
 export const ROW_CHARACTERS_MAX = 1_048_576;
-/** The part of a value that a reader keeps: more than any field accepts, so that the field's own rule refuses a longer value. */
+/**
+ * The number of characters that a reader keeps of a longer value. No field accepts this number, so the field's own rule still refuses the shortened
+ * value.
+ */
 export const VALUE_CHARACTERS_MAX = 65_536;
 /**
- * The number of characters of a CSV file that may be read again after rows with wrong quotes. When more would be read again, each line is taken for a
- * whole row. Without this limit a file in which each line opens a quote would be read a million times.
+ * The number of characters of a CSV file that may be read again after rows with wrong quotes. After this number, each line counts as a whole row.
+ * Without this limit a file in which each line opens a quote would be read a million times.
  */
 export const RESCANNED_CHARACTERS_MAX = 16 * 1_048_576;
-/** The greatest number of rows of a file, which take some 1.7 GB in the database. A larger shop must split its feed. */
+/** The greatest number of rows of a file. Five million rows take some 1.7 GB in the database. A shop with more items must split its feed. */
 export const ROWS_MAX = 5_000_000;
-/** The largest file as it is sent: it can hold five million ordinary rows, or many more if it is compressed. */
+/** The greatest size of a file as it is sent. A file of this size can have five million ordinary rows, or many more if it is compressed. */
 export const FILE_BYTES_MAX = 4 * 1024 * 1024 * 1024;
-/** The largest unpacked file. gzip compresses text to about a tenth. */
+/** The greatest size of an unpacked file. gzip compresses text to about a tenth of its size. */
 export const UNPACKED_BYTES_MAX = 16 * 1024 * 1024 * 1024;
 /**
- * D-314: the largest ratio of a file's unpacked size to its packed size. gzip can compress data to a thousandth, but real feeds to a fiftieth at
- * most.
+ * D-314: the largest ratio of a file's unpacked size to its packed size. gzip can compress data to a thousandth of their size, but real feeds to a
+ * fiftieth at most.
  */
 export const UNPACKED_RATIO_MAX = 200;
-/** D-314: up to this unpacked size the ratio is not checked, because small files with many equal rows can be honest. */
+/** D-314: up to this unpacked size the ratio is not checked, because a small valid file with many equal rows can have a high ratio. */
 export const UNPACKED_FREELY_BYTES = 16 * 1024 * 1024;
 /**
  * D-314: an upload fails after this number of processes have ended while they read it. If the machine is short of memory, one or two processes may
- * end while they read an honest file.
+ * end although the file is valid.
  */
 export const READERS_MAX = 3;
 /**
- * D-314: the greatest number of runs of one upload. A machine that is short of memory may end the server together with the process that reads the
- * file. On an ordinary day the server restarts fewer times than this.
+ * D-314: the greatest number of runs of one upload. If the machine is short of memory, the operating system may end the server together with the
+ * process that reads the file. On an ordinary day the server restarts fewer than 20 times.
  */
 export const RUNS_MAX = 20;
-/** D-141: the most bad rows that a report contains. All bad rows are counted, and a systematic error shows in the first hundred. */
+/**
+ * D-141: the greatest number of bad rows that a report lists. The report counts all bad rows, and the first hundred are enough to find a repeated
+ * mistake.
+ */
 export const BAD_ROWS_KEPT_MAX = 100;
 
 /** The number of characters that are passed to a parser at once: some 150 rows. */
@@ -42,21 +51,21 @@ export const PIECE_CHARACTERS = 32_768;
  * negligible.
  */
 export const ROWS_PER_WRITE = 2_000;
-/** The size of the parts in which a file is stored. Storing a part is one durable write, so a file has only a few parts. */
+/** The size of the parts in which a file is stored. Each part is stored by one durable write, so large parts mean few writes. */
 export const PART_BYTES = 1024 * 1024;
 /** The longest address of a file. Some signed addresses have more than a thousand characters. */
 export const FETCHED_URL_CHARACTERS_MAX = 2_048;
 /**
- * D-147: the largest file in a request of the graph, because such a file is in memory. Callers send larger files by address or through the control
- * API.
+ * D-147: the greatest size of a file in a request to the graph, because the server has such a file in memory. For a larger file, callers send the
+ * file's address or use the control API.
  */
 export const REQUEST_BYTES_MAX = 8 * 1024 * 1024;
 /**
- * D-147: the most uploads of one feed that wait to be read, because their files are stored until they are read. The control API does not have this
- * limit.
+ * D-147: the greatest number of uploads of one feed that may wait to be read, because their files are stored until they are read. The control API
+ * does not have this limit.
  */
 export const UPLOADS_WAITING_MAX = 20;
-/** D-146: the most feeds of one catalog, because a catalog is deleted with all its feeds in one transaction. */
+/** D-146: the greatest number of feeds of one catalog, because a catalog is deleted with all its feeds in one transaction. */
 export const FEEDS_MAX = 1_000;
 export const FEED_NAME_CHARACTERS_MAX = 200;
 /** D-142: the number of finished uploads whose reports are kept for each feed. */

@@ -4,18 +4,18 @@ export const productFeedMigrations: readonly Migration[] = [
   {
     name: "tables",
     statements: [
-      // `generation` is the generation that the feed shows, and 0 before the first ingestion; each ingestion writes another generation (D-140). The
-      // schedules are JSON of a `Schedule` (schedules/schedule.ts).
+      // The column `generation` has the number of the generation that the feed shows, or 0 before the first ingestion (D-140). The columns `schedule`
+      // and `update_schedule` have a `Schedule` (schedules/schedule.ts) as JSON.
       `CREATE TABLE product_feeds (
         id BIGINT PRIMARY KEY, catalog BIGINT NOT NULL, name TEXT NOT NULL, generation BIGINT NOT NULL, next_upload BIGINT NOT NULL,
         item_count BIGINT NOT NULL, schedule TEXT, update_schedule TEXT
       ) WITHOUT ROWID`,
       "CREATE INDEX product_feeds_by_catalog ON product_feeds (catalog, id)",
       "CREATE TABLE feed_generations (feed BIGINT NOT NULL, generation BIGINT NOT NULL, PRIMARY KEY (feed, generation)) WITHOUT ROWID",
-      // The counters that number generations. No number is used twice, so that no feed shows the generation of a run that was replaced. The remainder
-      // of a generation's number is the slot of the counter that made it.
+      // This table has the counters that number the generations. No number is used twice, so a feed never shows the items of a run that another run
+      // has replaced. Each slot has one counter. A generation's number modulo 64 is the slot of its counter.
       "CREATE TABLE feed_generation_slots (slot INTEGER PRIMARY KEY, generation BIGINT NOT NULL) WITHOUT ROWID",
-      // `item` is a JSON list of values without names (product-feeds.items.ts), which is a third smaller than an object.
+      // The column `item` has a JSON list of values without names (product-feeds.items.ts), which is a third smaller than an object.
       `CREATE TABLE feed_items (
         generation BIGINT NOT NULL, id BIGINT NOT NULL, retailer_id TEXT NOT NULL, position BIGINT NOT NULL, item TEXT NOT NULL,
         PRIMARY KEY (generation, id)
@@ -29,7 +29,7 @@ export const productFeedMigrations: readonly Migration[] = [
         errors TEXT NOT NULL, PRIMARY KEY (feed, n)
       ) WITHOUT ROWID`,
       "CREATE UNIQUE INDEX feed_uploads_by_id ON feed_uploads (id)",
-      // The parts of files, as they were received, until the files are ingested. After a crash the ingestion starts again with the stored parts
+      // This table has the parts of each received file until the file is ingested. After a crash the ingestion starts again with the stored parts
       // (D-142).
       "CREATE TABLE feed_upload_parts (feed BIGINT NOT NULL, n BIGINT NOT NULL, part BIGINT NOT NULL, bytes BYTEA NOT NULL, PRIMARY KEY (feed, n, part))",
     ],

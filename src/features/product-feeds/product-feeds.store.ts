@@ -64,8 +64,8 @@ export async function countFeedsOfCatalog(reader: Reader, catalog: NodeId): Prom
 }
 
 /**
- * The generations are numbered by 64 counters, so that feeds rarely wait for each other. The remainder of a generation's number identifies its
- * counter.
+ * The number of counters that number the generations. With 64 counters, feeds rarely wait for each other. A generation's number modulo 64 identifies
+ * its counter.
  */
 const GENERATION_SLOTS = 64;
 /** Returns the counter of a feed. The result depends on all digits of the feed's id, because the last digits of ids are often equal. */
@@ -83,7 +83,7 @@ export async function beginGeneration(tx: Transaction, feed: string): Promise<nu
   return generation;
 }
 
-/** Returns a generation that is neither shown nor being written, so that its items can be deleted. */
+/** Returns the number of a generation that the feed does not show and that no run writes. The caller can delete its items. */
 export async function findSpareGeneration(reader: Reader, feed: string): Promise<number | undefined> {
   const row = await reader.get<{ generation: number }>(sql`
     SELECT g.generation FROM feed_generations g
@@ -118,7 +118,7 @@ export async function listFeedsOfCatalog(reader: Reader, catalog: NodeId): Promi
 
 /** The port `product_feed_writes`, which the feature product-catalogs uses. */
 interface FeedWritesPort {
-  /** Deletes the feeds of a catalog. Jobs delete the feeds' items and uploads afterwards, because there may be millions of items. */
+  /** Deletes the feeds of a catalog. Jobs delete the feeds' items and uploads afterwards, because a feed may have millions of items. */
   deleteFeedsOfCatalog(tx: Transaction, catalog: NodeId, world: World): Promise<void>;
 }
 

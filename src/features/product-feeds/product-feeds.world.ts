@@ -23,7 +23,7 @@ import {
 import { planFetches } from "./schedules/fetches.ts";
 import { readSchedule, type ScheduleKind, scheduleWords, storedSchedule } from "./schedules/schedule.ts";
 
-/** The value of an item's field. A number may be a JSON number; apart from that, a value is validated as in a feed file. */
+/** Returns the schema of an item's field in a world file. A number may be a JSON number; apart from that, a value is validated as in a feed file. */
 const schemaOfField = (field: ItemField) => {
   const description = meaningOf(field);
   return isRequired(field) ? Type.String({ description }) : Type.Optional(Type.Union([Type.String(), Type.Number()], { description }));
@@ -123,7 +123,7 @@ export const feedSection = section({
   remove: (tx, id, world) => removeFeed(tx, world, id),
 });
 
-/** Returns the schedules that the entry changes. An unchanged schedule is undefined, so that it keeps the time of its next fetch. */
+/** Returns the schedules that the entry changes. An unchanged schedule is undefined, so that the time of its next fetch does not change. */
 const changedOf = (before: Pick<FeedRow, ScheduleKind>, after: FeedSettings) => ({
   schedule: before.schedule === after.schedule ? undefined : after.schedule,
   update_schedule: before.update_schedule === after.update_schedule ? undefined : after.update_schedule,

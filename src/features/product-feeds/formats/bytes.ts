@@ -1,4 +1,4 @@
-/** Converts a file's bytes to text, piece by piece: unpacks gzip, refuses other encodings than UTF-8, removes the byte order mark. */
+/** Converts the bytes of a feed file to text, piece by piece. Unpacks gzip, refuses encodings other than UTF-8, and removes the byte order mark. */
 import { isUtf8 } from "node:buffer";
 import { pipeline, Readable } from "node:stream";
 import { constants, createGunzip, inflateRawSync } from "node:zlib";
@@ -10,8 +10,8 @@ export type Bytes = AsyncIterable<Uint8Array>;
 /** The length of the longest byte order mark or file signature. */
 const MARK_BYTES = 4;
 /**
- * Deflate data without a signature are recognized by their first bytes. If the bytes are not deflate data, unpacking this number of them finds a
- * mistake.
+ * The number of bytes by which deflate data without a signature are recognized. If the bytes are not deflate data, unpacking this number of bytes
+ * fails.
  */
 const START_BYTES = 1_024;
 
@@ -53,10 +53,13 @@ async function* fromStart(file: Bytes): AsyncGenerator<Uint8Array> {
   if (start !== undefined && start.length > 0) yield start;
 }
 
-/** Returns whether the bytes begin as gzip (RFC 1952). */
+/** Returns whether the bytes begin with the signature of gzip (RFC 1952). */
 const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b;
 
-/** The first bytes of files with other compressions, in latin1. Files of deflate begin with zlib's header (RFC 1950), which depends on the level. */
+/**
+ * The first bytes of files with other compressions, in latin1. A deflate file begins with a zlib header (RFC 1950), which depends on the compression
+ * level.
+ */
 const OTHER_COMPRESSIONS = {
   bzip2: ["BZh"],
   deflate: ["x\u0001", "x^", "x\u009c", "x\u00da"],
@@ -80,7 +83,7 @@ async function* unpacked(file: Bytes): AsyncGenerator<Uint8Array> {
   const counted = counting(whole, (bytes) => {
     packedBytes += bytes;
   });
-  // An error of the file ends gunzip, and then the loop below throws this error.
+  // If reading the file fails, the pipeline passes the error to `gunzip`, and the loop below throws the error.
   pipeline(Readable.from(counted, { objectMode: false }), gunzip, () => {});
   try {
     for await (const bytes of gunzip as AsyncIterable<Uint8Array>) {
@@ -128,8 +131,8 @@ function checkEncoding(bytes: Uint8Array): void {
 const isText = (bytes: Uint8Array): boolean => bytes.every((byte) => byte >= 0x20 || (byte >= 0x09 && byte <= 0x0d));
 
 /**
- * Returns whether a file is deflate data without a signature (RFC 1951). In bytes that are not deflate data, unpacking soon finds a mistake, or the
- * result is not text.
+ * Returns whether a file is deflate data without a signature (RFC 1951). If the bytes are not deflate data, unpacking soon fails, or the result is
+ * not text.
  */
 function isRawDeflate(bytes: Uint8Array): boolean {
   const start = bytes.subarray(0, START_BYTES);
@@ -137,7 +140,7 @@ function isRawDeflate(bytes: Uint8Array): boolean {
   try {
     // Deflate unpacks one byte to at most 1,032 bytes.
     const text = inflateRawSync(start, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: 1_032 * START_BYTES });
-    // A block of real deflate data unpacks to nearly the length of its bytes or more. Bytes that only happen to begin as a block end soon.
+    // Real deflate data unpack to at least about their own length. Other bytes that happen to begin like deflate data unpack to only a few bytes.
     return text.length > start.length / 2 && isText(text);
   } catch {
     return false;

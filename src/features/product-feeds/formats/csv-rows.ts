@@ -1,9 +1,10 @@
 /**
- * Splits CSV and TSV into rows (RFC 4180, with any one character between values). The text may be cut anywhere: the sink gets a row when the end of
- * the row has arrived. `\n` ends a row, with or without `\r` before it. Blanks after a closing quote are left out.
+ * Splits the text of CSV and TSV files into rows (RFC 4180, with any one character as the delimiter). The text may arrive in pieces of any length.
+ * The sink gets a row when the end of the row has arrived. `\n` ends a row, with or without `\r` before it. Blanks after a closing quote are left
+ * out.
  *
- * After a row with wrong quotes, reading continues on the row's second line. Reading does not continue behind the row, because the value of an
- * unclosed quote contains the rest of the file.
+ * After a row with wrong quotes, the reader continues with the second line of the row. The reader does not continue after the end of the row, because
+ * an unclosed quote makes the rest of the file belong to the row.
  */
 import { RESCANNED_CHARACTERS_MAX, ROW_CHARACTERS_MAX } from "../product-feeds.limits.ts";
 
@@ -17,11 +18,14 @@ const QUOTE = '"';
 const UNCLOSED = "a quote is not closed";
 const TEXT_AFTER_QUOTE = "text follows a closing quote";
 const TOO_LONG = `is longer than ${ROW_CHARACTERS_MAX} characters`;
-/** The longest text of a row: each character of a quoted value may be a quote, which is written as two quotes. */
+/**
+ * The greatest length of a row as the file has it. The row may have twice the length of its values, because a quote in a value is written as two
+ * quotes.
+ */
 const WRITTEN_CHARACTERS_MAX = 2 * ROW_CHARACTERS_MAX;
 
 interface Row {
-  /** The end of the row in the text, or the place where the problem of the row was found. */
+  /** The index in the text at which the row ends, or at which the problem of the row was found. */
   readonly end: number;
   readonly lines: number;
   readonly values: readonly string[];
@@ -32,17 +36,20 @@ export class CsvRows {
   readonly #delimiter: string;
   readonly #sink: CsvRowSink;
   #text = "";
-  /** The place of the next row in the text (`#start`), and the line of the file on which the row begins (`#line`). */
+  /** The index of the next row in the text (`#start`), and the line of the file on which the row begins (`#line`). */
   #start = 0;
   #line = 1;
   /** Whether the text begins with the rest of a line that is skipped. */
   #isSkipping = false;
   /**
-   * An incomplete row is read again when the text has this length, which is twice its last length, so that the row is not read for each new piece of
-   * text.
+   * An incomplete row is read again when the text has this length, which is twice its last length, so that the row is not read again for each new
+   * piece of text.
    */
   #enoughCharacters = 0;
-  /** The number of characters that are no longer in the text (`#passed`), and the number of characters that were read twice (`#rescanned`). */
+  /**
+   * The number of characters that were removed from the text after they were read (`#passed`), and the number of characters that were read twice
+   * (`#rescanned`).
+   */
   #passed = 0;
   #rescanned = 0;
 

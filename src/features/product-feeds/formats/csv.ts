@@ -18,7 +18,7 @@ export class CsvReader implements RowReader {
   readonly #rows: CsvRows;
   /** The header of the file; undefined until it is read. */
   #header: Header | undefined;
-  /** The values of a row. The object is used for every row, so that a million rows do not need a million objects. */
+  /** The values of the current row. The same object is used for every row, so that a million rows do not need a million objects. */
   readonly #raw: RawItem = {};
 
   constructor(delimiter: string, sink: RowSink) {
@@ -63,7 +63,9 @@ export class CsvReader implements RowReader {
 
 const isBlank = (value: string): boolean => value.trim() === "";
 
-/** D-313: returns whether a row may precede the header: a comment, `sep=;`, or a row without text, whatever separates the values of the row. */
+/**
+ * D-313: returns whether a row may precede the header. Such a row is a comment, a line such as `sep=;`, or a row that has only blanks and delimiters.
+ */
 const isAboveHeader = (values: readonly string[]): boolean => {
   const first = (values.find((value) => !isBlank(value)) ?? "").trim();
   return first.startsWith("#") || /^sep=.?$/i.test(first) || values.every((value) => /^[\s,;|]*$/.test(value));
@@ -85,7 +87,10 @@ function headerOf(names: readonly string[], warnRepeated: (field: ItemField) => 
   return { width: names.length, columns: [...best].map(([field, { at }]) => ({ field, at })) };
 }
 
-/** Returns the delimiter of a `sep=` line, or the delimiter with which the header has the most known fields. `start` is the beginning of the file. */
+/**
+ * Returns the delimiter of a `sep=` line, or the delimiter with which the header names the most fields of items. `start` is the beginning of the
+ * file.
+ */
 export function delimiterOf(start: string, candidates: readonly string[]): string {
   const [, stated] = /^\s*"?sep=([^\r\n"])/i.exec(start) ?? [];
   if (stated !== undefined) return stated;
@@ -94,7 +99,7 @@ export function delimiterOf(start: string, candidates: readonly string[]): strin
   return candidates.reduce((best, delimiter) => ((counts.get(delimiter) ?? 0) > (counts.get(best) ?? 0) ? delimiter : best), first);
 }
 
-/** Returns the number of known fields in the header, if values are separated by `delimiter`. */
+/** Returns the number of columns in the header that name fields of items, if `delimiter` separates the columns. */
 function countFields(start: string, delimiter: string): number {
   let header: readonly string[] | undefined;
   const rows = new CsvRows(delimiter, {

@@ -7,7 +7,7 @@ import { CsvReader, delimiterOf, delimiters } from "./csv.ts";
 import { FeedFileProblem, type FeedFormat, type RowReader, type RowSink, type Warning } from "./rows.ts";
 import { XmlReader } from "./xml.ts";
 
-/** The length of the beginning that is looked at: enough for comments and a header of hundreds of columns. */
+/** The number of characters at the beginning of a file by which its format is detected: enough for comments and a header of hundreds of columns. */
 const START_CHARACTERS = 16_384;
 
 /** Reads a file of any format. */
@@ -41,9 +41,10 @@ export class FeedTextReader implements RowReader {
     const text = this.#start;
     this.#start = "";
     if (text.trim() === "") throw new FeedFileProblem("the file is empty");
-    // The beginning is the same however the text was cut into pieces. A carriage return at its end is left out, because it may belong to a newline.
+    // The beginning has the same length however the text was cut into pieces. A carriage return at the end of the beginning is left out, because a
+    // newline may follow it.
     const start = trimmedEnd(text.slice(0, START_CHARACTERS), "\r");
-    // Files of old Macs end each line with a carriage return only.
+    // In files of old Macs, each line ends with a carriage return only.
     const hasOldLines = start.includes("\r") && !start.includes("\n");
     const { format, reader } = readerOf(hasOldLines ? start.replaceAll("\r", "\n") : start, this.format, this.#sink);
     this.format = format;

@@ -15,7 +15,8 @@ export interface Warning {
 
 export interface RowSink {
   /**
-   * Takes a row. `line` counts from 1. The reader uses the object `raw` also for the next row. `warnings` are the values that the reader left out.
+   * Takes a row. `line` counts from 1. The sink must not keep `raw`, because the reader uses the same object for the next row. `warnings` lists the
+   * values that the reader left out.
    */
   row(line: number, raw: RawItem, warnings?: readonly Warning[]): void;
   /** Takes a row that the reader cannot parse, with the reason. */
@@ -31,7 +32,7 @@ export interface RowReader {
   end(): void;
 }
 
-/** The error for a file that cannot be used as a whole, so that the feed does not change (D-140). */
+/** The error for a file that cannot be used at all. Such a file does not change the feed (D-140). */
 export class FeedFileProblem extends Error {
   constructor(problem: string) {
     super(problem);

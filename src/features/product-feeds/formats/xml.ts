@@ -1,6 +1,6 @@
 /**
  * Reads RSS 2.0 (and 1.0) and Atom: each `<item>` or `<entry>` is a row, and the elements in it are the values of the row, by their names without a
- * prefix (`g:image_link` is `image_link`). A file whose XML is not well-formed fails, because the next item cannot be found.
+ * prefix (`g:image_link` is `image_link`). A file whose XML is not well-formed fails, because the reader cannot find the next item after a mistake.
  *
  * **Invariant:** only XML's own five entities are expanded, and document types are ignored, so a file cannot grow by expansion.
  */
@@ -12,8 +12,8 @@ import { FeedFileProblem, type RowReader, type RowSink } from "./rows.ts";
 const ROOTS = new Set(["rss", "feed", "rdf"]);
 const ROWS = new Set(["item", "entry"]);
 /**
- * The longest tag or text, because the parser keeps a tag or text in memory. The limit allows the longest value with each character written as an
- * entity.
+ * The longest tag or text, because the parser has the whole tag or text in memory. The limit allows the longest value even if each of its characters
+ * is written as an entity.
  */
 const UNBROKEN_CHARACTERS_MAX = Math.max(8 * VALUE_CHARACTERS_MAX, ROW_CHARACTERS_MAX);
 
@@ -151,7 +151,8 @@ function set({ raw, ranks }: OpenRow, { field, rank }: FieldMeaning, value: stri
 }
 
 /**
- * The rank of a picture element. This rank is higher than the rank of each name of `image_url`, so that an element with such a name has precedence.
+ * The rank of a picture element. This rank is higher than the rank of each name of `image_url`, so that an element with one of these names has
+ * precedence over a picture element.
  */
 const PICTURE_RANK = 100;
 

@@ -9,7 +9,10 @@ import type { RowError } from "./upload.ts";
 /** A valid item of a file. */
 interface ReadItem {
   readonly line: number;
-  /** The place of the item, unique in a file: the row's line, or the row's number in formats that can have several rows on a line. */
+  /**
+   * The position of the item in its file, which no other item has: the line of the row, or the number of the row in formats with several rows on a
+   * line.
+   */
   readonly position: number;
   readonly retailer_id: string;
   /** The item as it is stored, written by `textOfItem`. */

@@ -1,4 +1,4 @@
-/** Stores feed files while they arrive: files that are sent, and files that are fetched from an address. */
+/** Stores feed files while they arrive. Callers send some files, and Plaza fetches others from an address. */
 import { defineSetting, readSetting } from "#graph/contract/feature";
 import { moveOf } from "#graph/worlds/clock";
 import type { World } from "#graph/worlds/world";
@@ -8,7 +8,7 @@ import { FeedFileProblem } from "../formats/rows.ts";
 import { FILE_BYTES_MAX, PART_BYTES } from "../product-feeds.limits.ts";
 import { completeUpload, deleteParts, insertPart, type RunningUpload } from "./uploads.store.ts";
 
-/** D-147: the size of files that are fetched. Callers cause the fetching, so an operator may allow less than the server can read. */
+/** D-147: the greatest size of a feed file. An operator may allow less than the server can read, because callers can make Plaza fetch large files. */
 export const feedFileBytesMax = defineSetting({
   name: "feed_file_bytes_max",
   value: "BYTES",
@@ -35,7 +35,7 @@ export class PartWriter {
     this.#bytesMax = readSetting(world, feedFileBytesMax);
   }
 
-  /** Takes the next bytes of the file. The promise must be awaited before the next call. Throws `FeedFileProblem` if the file is too large. */
+  /** Takes the next bytes of the file. The caller must await the promise before the next call. Throws `FeedFileProblem` if the file is too large. */
   async write(bytes: Uint8Array): Promise<void> {
     this.#bytes += bytes.length;
     if (this.#bytes > this.#bytesMax) throw new FeedFileProblem(`the file is larger than ${this.#bytesMax} bytes`);
@@ -64,18 +64,21 @@ export class PartWriter {
 
 /** The longest time for fetching a file: enough for 1 GB at 5 Mbit/s. */
 const DEADLINE_MS = 30 * 60_000;
-/** A number of parts that no file reaches. */
+/** A number of parts that is larger than the number of parts of any file. */
 const PARTS_MAX = 1_000_000;
 
-/** The longest time for connecting to each address that the name resolves to. The operating system would try for two minutes. */
+/** The longest time for connecting to each IP address of the host. Without this limit the operating system would try for two minutes. */
 const CONNECTION_MS = 10_000;
 
-/** The longest silence of the server that has the file: some servers create the file only when it is requested. */
+/**
+ * The longest time for which the server that has the file may send no data. Two minutes are allowed because some servers create the file only when it
+ * is requested.
+ */
 const SILENCE_MS = 120_000;
 
 /**
- * For each move of the clock, the servers that did not respond during the move, with the reasons. One move of the clock can make the fetches of
- * months due within seconds, and waiting for the same silent server each time would take hours.
+ * For each move of the world's clock, the servers that did not respond during the move, with the reasons. One move of the clock can make the fetches
+ * of months due at once, and waiting for a silent server at each fetch would take hours.
  */
 const unreachable = new WeakMap<object, Map<string, string>>();
 
@@ -86,8 +89,8 @@ function unreachableIn(move: object): Map<string, string> {
 }
 
 /**
- * Fetches a file through `world.outbound`, which guards the internal network (D-64), and stores it like a file that was sent. Returns the reason if
- * the file could not be fetched, or undefined if the file is stored.
+ * Fetches a file through `world.outbound`, which refuses addresses of the internal network (D-64), and stores the file like a file that was sent.
+ * Returns the reason if the file could not be fetched, or undefined if the file is stored.
  */
 export async function fetchFile(world: World, { feed, n }: RunningUpload, url: string): Promise<string | undefined> {
   // The request below refuses an invalid address, with a reason.
@@ -96,7 +99,7 @@ export async function fetchFile(world: World, { feed, n }: RunningUpload, url: s
   const silent = move === undefined ? undefined : unreachableIn(move);
   const problem = silent?.get(origin);
   if (problem !== undefined) return problem;
-  // An earlier run may have stored parts of an older file.
+  // An earlier run of the upload may have stored parts of an older version of the file.
   await world.database.write((tx) => deleteParts(tx, feed, n, PARTS_MAX));
   const parts = new PartWriter(world, feed, n);
   try {
@@ -107,7 +110,7 @@ export async function fetchFile(world: World, { feed, n }: RunningUpload, url: s
       deadlineMs: DEADLINE_MS,
       connectionMs: CONNECTION_MS,
       silenceMs: SILENCE_MS,
-      // The limit is one byte more than a file may have, so that a file that is too large is detected.
+      // The limit is one byte higher than the limit of a file, so that `parts.write` notices a file that is too large.
       responseBytesMax: readSetting(world, feedFileBytesMax) + 1,
       takeBody: (part) => parts.write(part),
     });

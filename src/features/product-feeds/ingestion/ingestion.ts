@@ -19,8 +19,8 @@ import { endUpload, type RunningUpload, saveCounts } from "./uploads.store.ts";
 export class UploadLost extends Error {}
 
 /**
- * Garbage is collected every 20,000 rows, which leave some 30 MB of garbage. Collecting garbage lowers the peak memory for a file of a million rows
- * from 160 to 130 MB, and takes no more time.
+ * The number of writes between two runs of the garbage collector. Ten writes have 20,000 rows, which leave some 30 MB of garbage. Running the
+ * collector lowers the peak memory for a file of a million rows from 160 to 130 MB, and takes no more time.
  */
 const WRITES_PER_COLLECTION = 10;
 
@@ -45,7 +45,10 @@ export class Ingestion {
     ...{ rows: 0, items: 0, items_added: 0, items_replaced: 0, items_removed: 0, bad_rows: 0, duplicates: 0 },
   };
   readonly #errors: RowError[] = [];
-  /** The repeated rows. Repeated rows are found when items are written, which is after later rows were read. */
+  /**
+   * The rows that repeat a retailer_id. Such rows are found only when items are written, after later rows were read, so `#end` sorts all problems by
+   * line.
+   */
   readonly #duplicates: RowError[] = [];
   /** D-148: the number of items that the feed keeps because the file of an update does not have them. */
   #kept = 0;
@@ -105,7 +108,7 @@ export class Ingestion {
 
   async #save(tx: Transaction, items: readonly NewItemOfLine[]) {
     const { generation } = this.#upload;
-    // Saves the progress of the run, and stops the run if it may no longer write.
+    // `saveCounts` stores the progress of the run. The run stops here if it may no longer write.
     if (!(await saveCounts(tx, this.#upload, this.#counts))) throw new UploadLost();
     const shown = this.#shown.item_count === 0 ? [] : await findItems(tx, this.#shown.generation, idsOf(items));
     // D-140: an item keeps its id for as long as its retailer_id stays in the feed.

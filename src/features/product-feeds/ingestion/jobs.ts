@@ -27,16 +27,16 @@ const RECEIVING_SECONDS_MAX = 86_400;
 const PARTS_PER_WRITE = 8;
 
 /**
- * D-147: the most ingestions at the same time. Callers cause this work: reading a file may take minutes, and fetching a file half an hour. Therefore
- * half of the capacity of jobs is left for other kinds of jobs, and of the ingestions' half, three quarters are left for other catalogs.
+ * D-147: the greatest number of ingestions at the same time. Callers cause this work: reading a file may take minutes, and fetching a file half an
+ * hour. Therefore ingestions may use only half of the capacity for jobs, and one catalog may use only a quarter of this half.
  */
 const AT_ONCE_MAX = { running: 4, waiting: 32, ofShare: 8 };
 
 export const feedIngestion: JobKind<World> = { kind: KIND, atOnceMax: AT_ONCE_MAX, run: ingestFeed };
 
 /**
- * Schedules the job of a feed. Must be called in the transaction that creates work for the job. The lock prevents the job from ending before the
- * commit.
+ * Schedules the job of a feed. The caller passes the transaction that creates work for the job. The lock prevents a running job from ending before
+ * this transaction is committed.
  */
 export async function scheduleIngestion(tx: Transaction, world: World, feed: string): Promise<void> {
   await tx.lock(KIND, feed);
@@ -46,10 +46,13 @@ export async function scheduleIngestion(tx: Transaction, world: World, feed: str
   await world.jobs.schedule(tx, { kind: KIND, key: feed, share, dueMs: world.clock.nowMs() });
 }
 
-/** The upload that the job reads. The job remembers it, so that a file that ends the processes that read it is not begun again for ever (D-314). */
+/**
+ * The upload that the job reads, with the number of attempts. The job stores these numbers, so that it gives up a file that ends every process that
+ * reads the file (D-314).
+ */
 interface Reading {
   readonly n: number;
-  /** The number of times that reading the upload was begun, this time included. */
+  /** The number of runs of the upload, including the current run. */
   readonly begun: number;
   /** The number of processes that ended by themselves while they read the upload. */
   readonly died: number;
@@ -113,7 +116,7 @@ async function ingest(world: World, claimed: ClaimedUpload, job: RunningJob): Pr
     const problem = await job.whileWaiting(() => fetchFile(world, claimed, upload.url ?? ""));
     if (problem !== undefined) return ingestion.fail(problem);
   }
-  // D-314: a file that ends the processes that read it, or even the server, is refused after a few attempts.
+  // D-314: an upload fails if its file has repeatedly ended the process that reads the file, or the server.
   if (reading.died >= READERS_MAX) return ingestion.fail(`the file cannot be read: ${READERS_MAX} processes ended while they read it`);
   if (reading.begun > RUNS_MAX) return ingestion.fail(`the file cannot be read: the server ended ${RUNS_MAX} times while it was read`);
   return ingestion.run(readInChild(partsOf(world, feed, n), (upload.format ?? undefined) as FeedFormat | undefined));

@@ -1,6 +1,7 @@
 /**
- * Starts the process that reads a feed file (D-314). A file that a stranger sent may take any time and memory, so the process that serves requests
- * does not read the file itself. Parent and child take turns: the child asks for a part of the file, or hands over a piece of items.
+ * Starts the process that reads a feed file (D-314). Reading a file from a stranger may take any amount of time and memory, so the process that
+ * serves requests does not read the file itself. Parent and child send messages in turn: the child asks for a part of the file, or returns a piece of
+ * items.
  */
 import { AskedChild, type AskedChildOptions, ChildIsSilent } from "#jobs/child-process";
 import type { Bytes } from "../formats/bytes.ts";
@@ -15,7 +16,10 @@ export type ToReader =
 
 export type FromReader = { readonly kind: "part" } | { readonly kind: "piece"; readonly piece: Piece } | { readonly kind: "end" };
 
-/** The longest turn of the child. Most turns take milliseconds. A part that unpacks to millions of bad rows takes 3 s (measured). */
+/**
+ * The longest time for which the child may work on one message. Most messages take milliseconds. A part that unpacks to millions of bad rows takes 3
+ * s (measured).
+ */
 const TURN_MS_MAX = 30_000;
 
 /** Reads a file in a child process. Throws `ChildDied` if the child ends by itself, and `FeedFileProblem` if the file takes too long. */

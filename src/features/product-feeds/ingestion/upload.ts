@@ -3,8 +3,8 @@ import type { Row } from "#storage/sql";
 import type { ItemField } from "../product-feeds.items.ts";
 
 /**
- * `receiving`: the file is being received. `pending`: the file or its address is stored. `running`: the file is being read, or will
- * be when another process has taken over. `done`: the feed shows its items. `failed`: the feed has not changed.
+ * `receiving`: the file is being received. `pending`: the file or its address is stored. `running`: a process is reading the file, or another process
+ * will read it because the first one was stopped. `done`: the feed shows its items. `failed`: the feed has not changed.
  */
 export const uploadStatuses = ["receiving", "pending", "running", "done", "failed"] as const;
 export type UploadStatus = (typeof uploadStatuses)[number];

@@ -15,11 +15,11 @@ import { completeUpload, countWaitingUploads, deleteUpload, insertUpload, type U
 
 export interface UploadInput {
   readonly file_name?: string | undefined;
-  /** The format of the file; without it the format is detected. */
+  /** The format of the file; undefined if Plaza must detect the format. */
   readonly format?: FeedFormat | undefined;
   /** D-148: whether the items of the file are added to the items of the feed, instead of replacing them. */
   readonly isUpdate: boolean;
-  /** The greatest number of uploads of the feed that may wait; without this limit any number may wait. */
+  /** The greatest number of uploads of the feed that may wait; undefined if any number may wait. */
   readonly waitingMax?: number;
 }
 

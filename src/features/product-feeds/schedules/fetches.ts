@@ -1,4 +1,4 @@
-/** The job that fetches a feed's file by one of its schedules (D-146). The fetched file becomes an ordinary upload. */
+/** The job that fetches a feed's file at the times of one of the feed's schedules (D-146). The fetched file becomes an ordinary upload. */
 import type { World } from "#graph/worlds/world";
 import type { JobKind } from "#jobs/job-kind";
 import { certain, type Transaction } from "#storage/database";
@@ -13,8 +13,8 @@ const KIND = "feed_fetch";
 const keyOf = (feed: string, kind: ScheduleKind): string => `${feed} ${kind}`;
 
 /**
- * Plans the next fetches of a feed. Must be called after the feed was stored or deleted. A schedule is undefined if it is unchanged, and null if it
- * is removed.
+ * Plans the next fetches of a feed. The caller must have stored or deleted the feed. A schedule is undefined if it is unchanged, and null if it is
+ * removed.
  */
 export async function planFetches(
   tx: Transaction,
@@ -38,7 +38,7 @@ export const feedFetches: JobKind<World> = {
     await world.database.write(async (tx) => {
       const schedule = readSchedule((await findFeed(tx, feed))?.[kind] ?? null);
       if (schedule === undefined) return job.settle(tx);
-      // While too many earlier files of the feed wait, no new file is fetched.
+      // If too many earlier files of the feed wait, this fetch is skipped.
       const isBusy = (await countWaitingUploads(tx, feed)) >= UPLOADS_WAITING_MAX;
       const input = { isUpdate: kind === "update_schedule" };
       if (!isBusy) await certain(receiveUrl(tx, world, feed, schedule.url, input), "begin an upload of an existing feed");

@@ -48,7 +48,7 @@ export type Schedule = Static<typeof words>;
 
 export const readSchedule = (text: string | null): Schedule | undefined => (text === null ? undefined : JSON.parse(text));
 
-/** D-147: credentials are refused and not ignored, because a fetch without them would fail for a reason that the caller cannot see. */
+/** D-147: Plaza refuses credentials instead of ignoring them, because a fetch without them would fail for a reason that the caller cannot see. */
 const refused = Type.Optional(
   Type.Null({
     description: "not supported: files are fetched without credentials",
@@ -105,8 +105,9 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /**
- * Returns the time of the next fetch after `nowMs`, in Unix milliseconds. Without an earlier fetch this is the first moment of the schedule. After a
- * fetch that was due at `lastMs`, it is the moment `interval_count` intervals later. Times that passed while no process ran are left out.
+ * Returns the time of the next fetch after `nowMs`, in Unix milliseconds. If `lastMs` is undefined, the result is the first moment of the schedule.
+ * Otherwise the result is the moment `interval_count` intervals after the fetch that was due at `lastMs`. Moments that passed while no process ran
+ * are skipped.
  */
 export function nextFetchMs(schedule: Schedule, nowMs: number, lastMs?: number): number {
   const { timezone, interval_count } = schedule;
