@@ -30,7 +30,7 @@ export const login = defineFeature({
   policies: [loginClient, ownLoginToken, ownPermissions, ownPages],
   operations: [
     serveRead(exchangeByQuery, handleExchange),
-    // The exchange has a transaction of its own, because a refusal may revoke tokens.
+    // `handleExchange` opens a transaction of its own, because an exchange that is refused may still revoke tokens.
     serveWrite(exchangeByForm, async (_request, _tx, issued) => issued, handleExchange),
     serveRead(extendAccessToken, handleExtend),
     serveRead(refreshAccessToken, handleRefresh),

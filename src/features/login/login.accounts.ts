@@ -1,4 +1,4 @@
-/** D-386: the pages of a person, each with a page token. */
+/** D-386: lists the pages of a person, each with a page token. */
 import { hashOf } from "#auth/tokens";
 import { findTokenByHash, insertToken, readTokenHash } from "#auth/tokens.store";
 import type { ListRequest, ListResult } from "#graph/contract/operation";
@@ -12,7 +12,7 @@ export interface AccountRow extends Row {
   id: string;
   name: string;
   access_token: string;
-  /** A list as JSON. */
+  /** The person's tasks on the page, as a JSON list. */
   tasks: string;
 }
 
@@ -49,12 +49,15 @@ export async function handleListAccounts({ caller, world, node, page }: ListRequ
   return { ...found, rows: made };
 }
 
-/** The value that is that of a stored token, if one is. */
+/** Returns the first of the values that belongs to a stored token; undefined if none of them does. */
 async function findStored(reader: Reader, values: readonly string[]): Promise<string | undefined> {
   for (const value of values) if ((await findTokenByHash(reader, hashOf(value))) !== undefined) return value;
   return undefined;
 }
 
-/** A page token of a long-lived token does not expire; any other ends with its user's token. */
+/**
+ * Returns the time at which a page token expires. A page token of a long-lived user token does not expire; any other page token expires together with
+ * its user token.
+ */
 const expiryOf = (expiresAt: number, issuedAt: number): number => (expiresAt - issuedAt > A_DAY_SECONDS ? 0 : expiresAt);
 const A_DAY_SECONDS = 86_400;

@@ -11,30 +11,39 @@ import { objectIn, signedRequest } from "./login.signed-request.ts";
 import { answerDeletion, insertDeletion } from "./login.store.ts";
 
 const KIND = "login_callback";
-/** The app has to answer as quickly as in the handshake of a callback. */
+/** The longest time for the app's response, which is the same as for the handshake of a callback. */
 const DEADLINE_MS = 15_000;
 const RESPONSE_BYTES_MAX = 65_536;
-/** The number of runs before Plaza gives up. With the waits below they take 15 hours. */
+/** The number of attempts before Plaza gives up. */
 const ATTEMPTS_MAX = 5;
 const WAIT_MS = 3_600_000;
 
-/** The fields of an app that hold the addresses. */
+/** The fields of an app that have the addresses for signed requests. */
 type Callback = "deauthorize_url" | "data_deletion_url";
 
 interface Payload {
   readonly person: NodeId;
   readonly issued_at: number;
-  /** The number of this attempt; 1 for the first. The number of the job's runs does not count them, because each attempt is a job of its own. */
+  /**
+   * The number of this attempt; the first attempt is 1. The payload has this number because each attempt is a job of its own, so the number of runs
+   * of the job does not count the attempts.
+   */
   readonly attempt: number;
 }
 
-/** A person removes an app at most once until the next login, so the pair is the key of the job. */
+/**
+ * Schedules the signed request that tells an app that a person removed it. The key of the job has the app and the person, because a person can remove
+ * an app only once between two logins.
+ */
 export async function scheduleDeauthorization(tx: Transaction, world: World, app: AppFacts, person: NodeId): Promise<void> {
   if (app.deauthorize_url !== undefined)
     await schedule(tx, world, app.id, "deauthorize_url", { person, issued_at: unixSeconds(world.clock), attempt: 1 });
 }
 
-/** A later request of the same person to the same app replaces an earlier one. */
+/**
+ * Schedules the signed request that asks an app to delete a person's data. A later request of the same person to the same app replaces an earlier
+ * one.
+ */
 export async function scheduleDeletion(tx: Transaction, world: World, app: NodeId, person: NodeId): Promise<void> {
   const issued_at = unixSeconds(world.clock);
   await insertDeletion(tx, app, person, issued_at);
@@ -74,7 +83,7 @@ export const callbackJob: JobKind<World> = {
   },
 };
 
-/** The body of a response with a status of success, or the reason why there is no such body. */
+/** The body of the app's response if its status is 200 to 299, or the reason why there is no such body. */
 interface Answer {
   readonly body?: string;
   readonly url?: string;
@@ -103,10 +112,10 @@ async function send(world: World, url: string, app: AppFacts, payload: Readonly<
   }
 }
 
-/** Visible ASCII characters, so that every database stores the answer and every terminal shows it. */
+/** The app's answer may have only visible ASCII characters, which every database can store and every terminal can show. */
 const VISIBLE = /^[!-~]{1,2000}$/;
 
-/** D-387: the app answers with the address of a page about the deletion, and with a code that the person can name there. */
+/** D-387: the app answers with the address of a page about the deletion, and with a code by which the person can refer to her request. */
 function confirmationIn({ body, problem }: Answer): Pick<Answer, "url" | "confirmation_code" | "problem"> {
   if (body === undefined) return { problem: problem ?? "" };
   const { url, confirmation_code } = objectIn(body);

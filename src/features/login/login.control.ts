@@ -1,4 +1,4 @@
-/** The control routes of the login: what a person does in the settings of the platform (operating.md: in-app). */
+/** The control routes of the login. They do what a person does in the settings of the platform (operating.md: in-app). */
 import { type Static, Type } from "typebox";
 import { badRequest, conflict, unprocessable } from "#control-contract/errors";
 import { listOf, pageQuery, respondWithList, warnings, warningsOf } from "#control-contract/lists";
@@ -47,7 +47,7 @@ const loggedIn = Type.Object({
   warnings,
 });
 
-/** D-388. */
+/** Logs in as a person of a sandbox (D-388). */
 async function handleLogin({ deps, world, body }: ControlRequest<unknown, Static<typeof newLogin>>): Promise<unknown> {
   if (!deps.server.sandbox) throw conflict("only in a sandbox can you act as a person who logs in; POST …/tokens makes a token for a script");
   const { app, user, social_account, scopes = [...deps.registry.scopes].sort() } = body;
@@ -78,7 +78,7 @@ const deletion = Type.Object({
   problem: Type.Optional(Type.String({ description: "the reason why the app has not confirmed the request" })),
 });
 
-/** D-385, D-387. */
+/** Removes an app from a person's account (D-385), and on request asks the app to delete the person's data (D-387). */
 const handleRemoval = ({ world, body: { app, user, delete_data = false } }: ControlRequest<unknown, Static<typeof removal>>): Promise<void> =>
   world.database.write(async (tx) => {
     const facts = await world.ports.get("app").findFacts(tx, app);

@@ -16,32 +16,32 @@ import { personSignedIn, type SignIn, type ToSignIn } from "./login.sign-in.ts";
 import { deleteOldCodes, findDeclined, insertCode } from "./login.store.ts";
 import { issueToken, SHORT_SECONDS } from "./login.tokens.ts";
 
-/** The time for which a code may wait for its exchange (RFC 6749, 4.1.2, recommends 10 minutes at most). */
+/** The time for which a code can be exchanged (RFC 6749, 4.1.2, recommends 10 minutes at most). */
 const CODE_SECONDS = 600;
-/** The time for which used codes are kept, so that a second use is noticed. */
+/** The time for which used codes are stored, so that Plaza notices if a code is sent again. */
 const CODE_KEPT_SECONDS = 86_400;
-/** The time for which a person may look at the dialog. */
+/** The time for which the form of the dialog can be sent after it was opened. */
 const FORM_SECONDS = 3_600;
 const CODE_BYTES = 32;
-/** The people whom the dialog shows. Other people are named by their id. */
+/** The greatest number of people that the dialog lists. To log in as another person, one types the person's id. */
 export const PEOPLE_SHOWN_MAX = 100;
 
 interface Person {
   readonly id: string;
   readonly name: string;
-  /** The permissions that this person is not asked for, because she declined them before. */
+  /** The permissions for which the dialog does not ask this person, because she declined them before. */
   readonly declined: readonly string[];
 }
 
 export interface Form {
   readonly kind: "form";
   readonly app: string;
-  /** The people among whom the person chooses, or the one who signed in. */
+  /** The people as whom one can log in in a sandbox, or only the person who signed in. */
   readonly people: readonly Person[];
   readonly isSignedIn: boolean;
-  /** The permissions to grant or decline. */
+  /** The permissions that the person can grant or decline. */
   readonly scopes: readonly string[];
-  /** A hidden field of the form. The field holds the checked request, sealed for the browser that got the page. */
+  /** A hidden field of the form. The field has the checked request in encrypted form, and only the browser that got the page can use it. */
   readonly form_token: string;
   readonly redirect_uri: string;
 }
@@ -53,12 +53,13 @@ interface SealedForm extends Asked {
   /** The hash of the browser's cookie. */
   readonly cookie: string;
   readonly ends_at: number;
-  /** The person who signed in. Undefined if the person chooses who she is. */
+  /** The id of the person who signed in; undefined if the form asks who the person is. */
   readonly person?: string | undefined;
 }
 
 /**
- * Checks the request of an app. `browser` is the random value that this browser keeps in a cookie. Without `signIn` the person chooses who she is.
+ * Checks an app's request to open the dialog, and returns the form. `browser` is the random value that this browser has in a cookie. If `signIn` is
+ * undefined, the form asks who the person is.
  */
 export async function openDialog(
   world: World,
@@ -90,7 +91,10 @@ export async function openDialog(
   };
 }
 
-/** Handles the form. `isChosen`: the form says who the person is; else the form has to be of a person who signed in. */
+/**
+ * Handles the form that the person sent. If `isChosen` is true, the form must say who the person is. If it is false, the form must belong to a person
+ * who signed in.
+ */
 export async function answerDialog(
   world: World,
   surface: SurfaceName,
@@ -104,7 +108,7 @@ export async function answerDialog(
     return problem("This form is not from a page that this browser has open. Go back to the app, and log in again.");
   const { redirect_uri, host, scopes } = asked;
   const app = await world.tokens.findApp(asked.app);
-  // The addresses may have changed while the page was open.
+  // The app's `redirect_uris` may have changed while the page was open, so the address is checked again.
   const unregistered = app === undefined ? "The app does not exist any more." : redirectProblem(app, redirect_uri);
   if (unregistered !== undefined) return problem(unregistered);
   if (form.get("action") !== "allow") {
@@ -128,7 +132,7 @@ function openedForm({ sealer, name }: World, token: string): SealedForm | undefi
   }
 }
 
-/** Stores the person's decisions, and makes what the app requested: a code, a token, and the lists of permissions. */
+/** Stores the person's decisions. Returns the values that the app requested: a code, a token, or the lists of granted and denied permissions. */
 function answersTo(world: World, asked: Asked, person: NodeId, granted: readonly string[]): Promise<Readonly<Record<string, string | undefined>>> {
   const { app, host, redirect_uri, scopes, challenge, answers, is_rerequest } = asked;
   const is_account = host === "social_login";
@@ -140,7 +144,7 @@ function answersTo(world: World, asked: Asked, person: NodeId, granted: readonly
     const hash = code === undefined ? undefined : hashOf(code);
     if (hash !== undefined)
       await insertCode(tx, hash, { app, person, is_account, redirect_uri, challenge, scopes: allowed, expires_at: now + CODE_SECONDS });
-    // The token counts as one of the code, so that it is revoked with the others if the code is sent twice.
+    // The token is recorded as a token of the code, so that it is revoked with the code's other tokens if the code is sent twice.
     const token = answers.includes("token")
       ? await issueToken(tx, world, { app, person, is_account, scopes: allowed }, SHORT_SECONDS, hash)
       : undefined;

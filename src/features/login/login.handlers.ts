@@ -14,14 +14,17 @@ import { issueToken, LONG_SECONDS, SHORT_SECONDS } from "./login.tokens.ts";
 type Issued = Static<typeof exchangeByQuery.returns>;
 type Exchange = OperationRequest<Static<typeof exchangeByQuery.params>>;
 
-/** D-382: exchanges a code, the app's own secret, or a token. All happens in a transaction of its own, because a refusal may revoke tokens. */
+/**
+ * D-382: exchanges a code, the app's secret, or a token. The exchange opens a transaction of its own, because an exchange that is refused may still
+ * revoke tokens.
+ */
 export function handleExchange(request: Exchange): Promise<Issued> {
   const { caller, params, graphRequest, world } = request;
   const grant = params.grant_type ?? "authorization_code";
   if (grant === "authorization_code") return exchangeCode(request);
   if (graphRequest.surface !== "base") throw invalidParameter("grant_type", "must be authorization_code");
   if (grant === "client_credentials") {
-    // D-11: the app's id and secret are a token of the app.
+    // D-11: the app's id and secret, joined by `|`, are a token of the app.
     return Promise.resolve({ access_token: `${caller.app.id}|${world.sealer.open(caller.app.sealed_secret)}`, token_type: "bearer" });
   }
   return exchangeToken(request, grant);
@@ -38,13 +41,13 @@ async function exchangeCode({ caller, params, world, graphRequest }: Exchange): 
   const ended = await world.database.write(async (tx): Promise<Issued | GraphError> => {
     const now = unixSeconds(world.clock);
     const stored = await findCode(tx, hash);
-    // A code of another app, or of the other host, is answered as one that does not exist.
+    // For a code of another app, or of the other host, the response is the same as for a code that does not exist.
     if (stored === undefined || stored.app !== caller.app.id || stored.is_account !== isAccountHost) return refusedCode("is not a code of this app");
     if (stored.used_at !== 0 || !(await useCode(tx, hash, now))) {
       await revokeAll(tx, world, hash);
       return refusedCode("was exchanged before; its tokens are revoked now, because a second use means that somebody else has the code");
     }
-    // From here on the code is used up, so that nobody can try values.
+    // From here on the code is marked as used, even if the exchange fails, so that nobody can try several values with one code.
     if (stored.expires_at <= now) return refusedCode("has expired; open the dialog again");
     if (stored.redirect_uri !== redirect_uri) return invalidParameter("redirect_uri", "differs from the one of the dialog; the code is used up");
     const problem = verifierProblem(stored.challenge, params.code_verifier);
@@ -57,7 +60,10 @@ async function exchangeCode({ caller, params, world, graphRequest }: Exchange): 
   return ended;
 }
 
-/** RFC 7636, 4.6. A verifier without a challenge is refused as well, because then somebody removed the challenge from the dialog's address. */
+/**
+ * Returns why the code verifier is wrong (RFC 7636, 4.6). A verifier without a challenge is refused as well, because somebody may have removed the
+ * challenge from the dialog's address.
+ */
 function verifierProblem(challenge: string, verifier: string | undefined): string | undefined {
   if (challenge === "") return verifier === undefined ? undefined : "was sent, but the dialog was opened without code_challenge";
   if (verifier === undefined) return "is required, because the dialog was opened with code_challenge";
@@ -71,7 +77,7 @@ async function revokeAll(tx: Transaction, world: World, code: string): Promise<v
   for (const token of await listTokensOf(tx, code)) await world.tokens.revokeById(tx, token, now);
 }
 
-/** Exchanges a short-lived token of a user for a long-lived one. The token is in the parameter that has the name of the exchange. */
+/** Exchanges a short-lived token of a user for a long-lived token. The parameter with the short-lived token has the same name as the exchange. */
 async function exchangeToken({ caller, world, graphRequest }: Exchange, name: string): Promise<Issued> {
   const given = graphRequest.body[name] ?? graphRequest.query[name];
   if (typeof given !== "string" || given === "") throw invalidParameter(name, "is required; send the token that you exchange");
@@ -83,13 +89,13 @@ async function exchangeToken({ caller, world, graphRequest }: Exchange, name: st
   return lengthen(world, { app: token.app, person: token.user, is_account: false, scopes: token.scopes }, token.id);
 }
 
-/** Makes a long-lived token in place of one that is alive now. */
+/** Makes a long-lived token for the holder of the token `from`, which is still valid. */
 async function lengthen(world: World, principal: Parameters<typeof issueToken>[2], from: Parameters<typeof findCodeOf>[1]): Promise<Issued> {
   const { value } = await world.database.write(async (tx) => issueToken(tx, world, principal, LONG_SECONDS, await findCodeOf(tx, from)));
   return { access_token: value, token_type: "bearer", expires_in: LONG_SECONDS };
 }
 
-/** D-383: lengthens a token of a social account at the host of the alternate flow. */
+/** D-383: exchanges a token of a social account for a long-lived token, at the host of the alternate flow. */
 export async function handleExtend({ caller, params, world }: OperationRequest<Static<typeof extendAccessToken.params>>): Promise<Issued> {
   if (hashOf(params.client_secret) !== caller.app.secret_hash) throw invalidParameter("client_secret", "is not the secret of the token's app");
   return refreshed(caller, world);
@@ -102,7 +108,10 @@ function refreshed({ token, app }: OperationRequest["caller"], world: World): Pr
   return lengthen(world, { app: app.id, person: token.social_account, is_account: true, scopes: token.scopes }, token.id);
 }
 
-/** D-384: the stored decisions of the person, and the further permissions of the token (a token of a world file has no stored decision). */
+/**
+ * D-384: lists the person's stored decisions, and then the permissions of the token without a stored decision, such as those of a token from a world
+ * file.
+ */
 export async function handleReadPermissions(
   { caller, node }: OperationRequest<Static<typeof readPermissions.params>>,
   reader: Reader,

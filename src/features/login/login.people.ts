@@ -1,4 +1,4 @@
-/** The people and accounts that can log in: users at the main host, and social accounts at the host of the alternate flow. */
+/** Finds the people who can log in: users at the main host, and social accounts at the host of the alternate flow. */
 import type { World } from "#graph/worlds/world";
 import { isNodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
@@ -19,7 +19,7 @@ export async function findPerson(reader: Reader, { ports }: World, isAccount: bo
     return user === undefined ? undefined : known(user.id, user.name);
   }
   const account = await ports.get("social_account").findAccount(reader, id);
-  // A social-scoped id leads to the account as well, but is not its id.
+  // `findAccount` also finds an account by its social-scoped id, but only the account's own id is accepted here.
   return account?.id === id ? known(account.id, account.username) : undefined;
 }
 

@@ -1,4 +1,7 @@
-/** D-384, D-385: the permissions that a person gives to an app and takes back, and the app's tokens when she removes it. */
+/**
+ * D-384, D-385: stores the permissions that a person grants to an app, takes permissions back, and revokes the app's tokens if the person removes the
+ * app.
+ */
 import type { AppFacts } from "#auth/app-facts";
 import { revocationTime } from "#auth/token";
 import { tokenFact } from "#auth/tokens";
@@ -11,23 +14,23 @@ import type { Reader, Transaction } from "#storage/database";
 import { scheduleDeauthorization } from "./login.callbacks.ts";
 import { deletePermissions, hasPermissions, listPermissions, type Permission, savePermission } from "./login.store.ts";
 
-/** The permission that every login of a person has. */
+/** The permission that a person grants with each login. */
 export const ALWAYS = "public_profile";
 
-/** Whether the app has a permission or a live token of the person. */
+/** Returns whether the person has logged in to the app: the app has a stored permission or a valid token of the person. */
 export const hasLogin = async (reader: Reader, app: NodeId, person: NodeId): Promise<boolean> =>
   (await hasPermissions(reader, app, person)) || (await hasTokenOfPerson(reader, app, person));
 
 interface Decision {
   readonly asked: readonly string[];
   readonly granted: readonly string[];
-  /** Whether the app asks again for permissions that the person declined before. Without `rerequest` the declined permissions stay declined. */
+  /** Whether the app asks again for permissions that the person declined before. If it does not, the declined permissions stay declined. */
   readonly isRerequest: boolean;
 }
 
 /**
- * Stores for each permission that the app asked for whether the person granted it. Returns the permissions of the new token: the granted ones, and
- * those that the person granted before and was not asked for now.
+ * Stores for each permission that the app asked for whether the person granted it. Returns the permissions of the new token: the permissions that the
+ * person granted now, and those that she granted earlier and that the app did not ask for now.
  */
 export async function decide(tx: Transaction, app: NodeId, person: NodeId, { asked, granted: chosen, isRerequest }: Decision): Promise<string[]> {
   const known = await listPermissions(tx, app, person);
@@ -40,7 +43,7 @@ export async function decide(tx: Transaction, app: NodeId, person: NodeId, { ask
   return [...new Set([...granted, ...before.filter((permission) => !asked.includes(permission))])];
 }
 
-/** Takes one permission from all tokens that the app has for the person. */
+/** Removes one permission from all tokens that the app has for the person. */
 export async function removePermission(tx: Transaction, app: NodeId, person: NodeId, permission: string): Promise<void> {
   const hashes = await removeScope(tx, app, person, permission);
   if (hashes.length === 0) throw invalidParameter("permission", "is not a permission that the app has for this person");
@@ -48,7 +51,7 @@ export async function removePermission(tx: Transaction, app: NodeId, person: Nod
   await savePermission(tx, app, person, { permission, status: "declined" });
 }
 
-/** Revokes all tokens that the app has for the person, and tells the app. */
+/** Revokes all tokens that the app has for the person, and schedules a signed request that tells the app about it. */
 export async function removeApp(tx: Transaction, world: World, app: AppFacts, person: NodeId): Promise<void> {
   for (const hash of await endTokensOfPerson(tx, app.id, person, revocationTime(unixSeconds(world.clock)))) tx.invalidate(tokenFact, hash);
   await deletePermissions(tx, app.id, person);

@@ -1,7 +1,7 @@
 /**
- * The request with which an app opens the login dialog (D-381, D-389), and the way back to the app.
+ * Checks the request with which an app opens the login dialog (D-381, D-389), and makes the address at which the person returns to the app.
  *
- * **Invariant:** the dialog sends a person only to an address that the app has registered, character by character.
+ * **Invariant:** the dialog sends a person only to an address that equals, character by character, an address that the app has registered.
  */
 import type { AppFacts } from "#auth/app-facts";
 import type { SurfaceName } from "#graph/pipeline/request";
@@ -9,11 +9,14 @@ import type { World } from "#graph/worlds/world";
 import { isNodeId, type NodeId } from "#kernel/ids";
 
 export const SCOPES_MAX = 100;
-/** The form of the name of a permission. */
+/** The pattern of a permission's name. */
 export const SCOPE_NAME = /^[a-z][a-z0-9_.]{0,99}$/;
 const STATE_CHARACTERS_MAX = 2_000;
 
-/** A page that says what is wrong. The person stays there, because the address to return to is missing or not the app's. */
+/**
+ * A page that tells the person why the request is wrong. The person is not sent back, because the address in the request is missing or does not
+ * belong to the app.
+ */
 export interface Problem {
   readonly kind: "problem";
   readonly text: string;
@@ -23,13 +26,16 @@ export interface Redirect {
   readonly location: string;
 }
 
-/** The parts of an answer that an app names in `response_type`. `granted_scopes` goes with one of the others. */
+/** The values that an app can request by `response_type`. An app can request `granted_scopes` only together with `code` or `token`. */
 const ANSWERS = ["code", "token", "granted_scopes"] as const;
 type Answer = (typeof ANSWERS)[number];
-/** `rerequest`: the dialog asks for declined permissions again. The others ask for a new sign-in, which every dialog has here. */
+/**
+ * The accepted values of `auth_type`. With `rerequest`, the dialog asks for declined permissions again. The other values request a new sign-in, which
+ * each dialog of Plaza requires anyway.
+ */
 const AUTH_TYPES = ["rerequest", "reauthenticate", "reauthorize"];
 
-/** A checked request. */
+/** A request to open the dialog after it was checked. */
 export interface Asked {
   readonly app: NodeId;
   readonly host: "base" | "social_login";
@@ -96,8 +102,8 @@ export function redirectProblem({ id, redirect_uris }: AppFacts, given: string):
 }
 
 /**
- * The app's address with the answer and the state. The parameters are in the fragment if the app asked for a token, because browsers do not send the
- * fragment to servers (RFC 6749, 4.2.2); otherwise they are in the query.
+ * Returns a redirect to the app's address, with the answer and the state as parameters. If the app requested a token, the parameters are in the
+ * fragment, because browsers do not send the fragment to servers (RFC 6749, 4.2.2). Otherwise the parameters are in the query.
  */
 export function redirectTo({ redirect_uri, state, answers }: Asked, parameters: Readonly<Record<string, string | undefined>>): Redirect {
   const given = Object.entries({ ...parameters, state }).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as [string, string]]));

@@ -1,4 +1,4 @@
-/** D-390: who signed in, as the sign-in page of the operator says by a signed request. */
+/** D-390: finds out who signed in at the operator's sign-in page, which answers with a signed request. */
 import { hashOf } from "#auth/tokens";
 import type { World } from "#graph/worlds/world";
 import { isNodeId } from "#kernel/ids";
@@ -7,17 +7,17 @@ import { type Problem, problem } from "./login.request.ts";
 import { payloadOf } from "./login.signed-request.ts";
 import { useSignIn } from "./login.store.ts";
 
-/** The time for which an answer of the page is valid: longer than a redirect takes on a slow phone. */
+/** The time for which an answer of the sign-in page is valid: longer than a redirect takes on a slow phone. */
 const LIFE_SECONDS = 120;
-/** The time by which the clock of the page may be ahead. */
+/** The number of seconds by which the clock of the sign-in page may be ahead of Plaza's clock. */
 const AHEAD_SECONDS = 60;
-/** The parameter of the dialog's address that has the answer of the page. */
+/** The query parameter of the dialog that has the answer of the sign-in page. */
 const PARAMETER = "signed_in";
 
 /** The operator's sign-in page. */
 export interface SignInPage {
   readonly url: string;
-  /** The key with which the page signs its answers. */
+  /** The key with which the sign-in page signs its answers. */
   readonly key: string;
 }
 
@@ -25,17 +25,20 @@ export interface SignInPage {
 export interface SignIn extends SignInPage {
   /** The address of the request. */
   readonly address: URL;
-  /** Unix seconds of real time, because the page does not know the time of the world. */
+  /** The real time in Unix seconds, because the sign-in page does not know the time of the world. */
   readonly nowSeconds: number;
 }
 
-/** The browser has to go to the sign-in page first. */
+/** A redirect to the sign-in page, because the person has not signed in yet. */
 export interface ToSignIn {
   readonly kind: "sign_in";
   readonly location: string;
 }
 
-/** The person who signed in, or the response in place of the dialog. `browser` is the random value that this browser keeps in a cookie. */
+/**
+ * Returns the person who signed in, or the response that the browser gets instead of the dialog. `browser` is the random value that this browser has
+ * in a cookie.
+ */
 export async function personSignedIn(world: World, signIn: SignIn, isAccount: boolean, browser: string): Promise<KnownPerson | Problem | ToSignIn> {
   const given = signIn.address.searchParams.get(PARAMETER);
   if (given === null) return toPage(signIn, browser);
@@ -50,21 +53,24 @@ export async function personSignedIn(world: World, signIn: SignIn, isAccount: bo
   const id = typeof user_id === "string" ? user_id : "";
   const person = isNodeId(id) ? await findPerson(world.database.reader, world, isAccount, id) : undefined;
   if (person === undefined) return refusal(`user_id must be the id of ${isAccount ? "a social account" : "a user"} of this world, as a text`);
-  // The payload identifies the answer, because its signature could be written in several ways.
+  // The hash of the payload identifies the answer, because base64url can write the same signature in several ways.
   const isNew = await world.database.write((tx) => useSignIn(tx, hashOf(signed.encoded), Math.ceil(endsAt), signIn.nowSeconds));
-  // A person who reloads the dialog signs in again.
+  // If a person reloads the dialog, the answer was used before, so she must sign in again.
   return isNew ? person : toPage(signIn, browser);
 }
 
 const refusal = (reason: string): Problem => problem(`The answer of the sign-in page does not count: ${reason}.`);
 
-/** A text that the page has to repeat. The nonce says nothing about the cookie, and belongs to this browser alone. */
+/**
+ * Returns the nonce, a text that the sign-in page must send back. The nonce is a hash, so it does not reveal the cookie, and each browser has another
+ * nonce.
+ */
 const nonceOf = (browser: string): string => hashOf(`sign-in ${browser}`);
 
 function toPage({ url, address }: SignIn, browser: string): ToSignIn {
   const back = new URL(address);
   back.searchParams.delete(PARAMETER);
-  // The address of the page may have a query of its own.
+  // The operator's address of the sign-in page may already have query parameters, so these are kept.
   const page = new URL(url);
   page.searchParams.set("return_to", back.href);
   page.searchParams.set("nonce", nonceOf(browser));

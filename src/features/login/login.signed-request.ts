@@ -1,4 +1,4 @@
-/** Signed requests: texts of the form of D-385, with which Plaza and other servers prove what they say. */
+/** Makes and reads signed requests (D-385). A signed request is a text whose signature proves which server wrote the text. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 
 const ALGORITHM = "HMAC-SHA256";
@@ -8,14 +8,15 @@ type Payload = Readonly<Record<string, unknown>>;
 const signatureOf = (encoded: string, secret: string): Buffer => createHmac("sha256", secret).update(encoded).digest();
 
 /**
- * A signed request: the signature, a dot and the payload, both in base64url. The signature is the HMAC-SHA256 of the encoded payload with the secret.
+ * Returns a signed request: the signature, a dot, and the payload. Signature and payload are in base64url. The signature is the HMAC-SHA256 of the
+ * encoded payload with the secret.
  */
 export function signedRequest(payload: Payload, secret: string): string {
   const encoded = Buffer.from(JSON.stringify({ algorithm: ALGORITHM, ...payload })).toString("base64url");
   return `${signatureOf(encoded, secret).toString("base64url")}.${encoded}`;
 }
 
-/** The payload of a signed request, and its text, which nobody can change. Undefined if the signature is wrong. */
+/** Returns the payload of a signed request, and the encoded text that was signed. Returns undefined if the signature is wrong. */
 export function payloadOf(given: string, secret: string): { readonly payload: Payload; readonly encoded: string } | undefined {
   const [signature = "", encoded = "", ...more] = given.split(".");
   const [made, sent] = [signatureOf(encoded, secret), Buffer.from(signature, "base64url")];
@@ -24,7 +25,7 @@ export function payloadOf(given: string, secret: string): { readonly payload: Pa
   return payload.algorithm === ALGORITHM ? { payload, encoded } : undefined;
 }
 
-/** The object that a JSON text holds. Other texts count as an empty object. */
+/** Returns the object in a JSON text, or an empty object if the text is not a JSON object. */
 export function objectIn(text: string): Payload {
   try {
     const value: unknown = JSON.parse(text);

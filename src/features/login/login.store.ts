@@ -4,7 +4,7 @@ import { allWithIds } from "#storage/id-lists";
 import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, type Sql, sql } from "#storage/sql";
 
-/** The permissions that a person gave in the dialog, for one exchange of a code. Times are in Unix seconds. */
+/** The permissions that a person granted in the dialog, for which an app can exchange a code. Times are in Unix seconds. */
 export interface Grant {
   readonly app: NodeId;
   readonly person: NodeId;
@@ -12,13 +12,13 @@ export interface Grant {
   readonly is_account: boolean;
   readonly redirect_uri: string;
   readonly scopes: readonly string[];
-  /** The S256 challenge of the request; empty if the request had none. */
+  /** The S256 code challenge of the request; empty if the request had no challenge. */
   readonly challenge: string;
   readonly expires_at: number;
 }
 
 export interface StoredCode extends Grant {
-  /** 0: the code has not been exchanged. */
+  /** The time of the exchange; 0 if the code has not been exchanged. */
   readonly used_at: number;
 }
 
@@ -48,11 +48,11 @@ export async function findCode(reader: Reader, hash: string): Promise<StoredCode
   return { ...row, app: nodeId(row.app), person: nodeId(row.person), is_account: row.is_account === 1, scopes: JSON.parse(row.scopes) };
 }
 
-/** Marks a code as exchanged. Returns false if it was exchanged before. */
+/** Marks a code as exchanged. Returns false if the code was exchanged before. */
 export const useCode = async (tx: Transaction, hash: string, nowSeconds: number): Promise<boolean> =>
   (await tx.run(sql`UPDATE login_codes SET used_at = ${Math.max(1, nowSeconds)} WHERE hash = ${hash} AND used_at = 0`)) === 1;
 
-/** Deletes codes that ended before this time, with the list of their tokens. The tokens themselves stay. */
+/** Deletes codes that expired before this time, and the rows that link tokens to these codes. The tokens themselves stay. */
 export async function deleteOldCodes(tx: Transaction, before: number): Promise<void> {
   await tx.run(sql`DELETE FROM login_tokens WHERE code IN (SELECT c.hash FROM login_codes c WHERE c.expires_at < ${before})`);
   await tx.run(sql`DELETE FROM login_codes WHERE expires_at < ${before}`);
@@ -63,7 +63,7 @@ export async function recordToken(tx: Transaction, token: NodeId, code: string):
   await tx.run(sql`INSERT INTO login_tokens (token, code) VALUES (${token}, ${code}) ON CONFLICT DO NOTHING`);
 }
 
-/** The hash of the code that a token came from. */
+/** Returns the hash of the code that a token came from. */
 export const findCodeOf = async (reader: Reader, token: NodeId): Promise<string | undefined> =>
   (await reader.get<{ code: string }>(sql`SELECT t.code FROM login_tokens t WHERE t.token = ${token}`))?.code;
 
@@ -77,7 +77,7 @@ export interface Permission {
   readonly status: "granted" | "declined";
 }
 
-/** The greatest number of permissions of one person for one app that are kept: more than any platform has. */
+/** The greatest number of permissions of one person for one app that a list has: more than any platform has. */
 const PERMISSIONS_MAX = 500;
 
 export async function listPermissions(reader: Reader, app: NodeId, person: NodeId): Promise<Permission[]> {
@@ -93,7 +93,7 @@ export const hasPermissions = async (reader: Reader, app: NodeId, person: NodeId
 const declinedRows = (app: NodeId): Sql => sql`
   SELECT CAST(p.person AS TEXT) AS person, p.permission FROM login_permissions p WHERE p.app = ${app} AND p.status = 'declined'`;
 
-/** The permissions that these people declined to the app, by the ids of the people. */
+/** Returns the permissions that these people refused to the app, by the ids of the people. */
 export async function findDeclined(reader: Reader, app: NodeId, people: readonly string[]): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>();
   for (const { person, permission } of await allWithIds<{ person: string; permission: string }>(reader, declinedRows(app), "p.person", people))
@@ -115,22 +115,25 @@ export async function deletePermissions(tx: Transaction, app: NodeId, person: No
 interface DeletionAnswer {
   app: string;
   person: string;
-  /** Unix seconds. 0: the app has not confirmed the request. */
+  /** The time of the confirmation in Unix seconds; 0 if the app has not confirmed the request. */
   confirmed_at: number;
-  /** The page on which the app shows the state of the deletion, and the code of the request there. Empty before the app has confirmed the request. */
+  /**
+   * The address of the page on which the app shows the progress of the deletion, and the person's code for that page. Both are empty if the app has
+   * not confirmed the request.
+   */
   url: string;
   confirmation_code: string;
-  /** The reason why the app has not confirmed the request; empty if the app has confirmed it, or was not asked yet. */
+  /** The reason why the app has not confirmed the request; empty if the app has confirmed the request, or has not got it yet. */
   problem: string;
 }
 
 /** The latest request of a person to an app, with the app's answer. */
 export interface DeletionRow extends DeletionAnswer, Row {
-  /** Unix seconds. */
+  /** The time of the request in Unix seconds. */
   requested_at: number;
 }
 
-/** Stores a request, in place of an earlier one of the person to the app. */
+/** Stores a person's request to delete data. An earlier request of the same person to the same app is overwritten. */
 export async function insertDeletion(tx: Transaction, app: NodeId, person: NodeId, requestedAt: number): Promise<void> {
   await tx.run(sql`
     INSERT INTO login_deletions (app, person, requested_at, confirmed_at, url, confirmation_code, problem)
@@ -138,7 +141,7 @@ export async function insertDeletion(tx: Transaction, app: NodeId, person: NodeI
     ON CONFLICT (app, person) DO UPDATE SET requested_at = excluded.requested_at, confirmed_at = 0, url = '', confirmation_code = '', problem = ''`);
 }
 
-/** Stores the app's answer to a request, or the reason why there is none. */
+/** Stores the app's answer to a request to delete data, or the reason why the app has not answered. */
 export async function answerDeletion(tx: Transaction, { app, person, confirmed_at, url, confirmation_code, problem }: DeletionAnswer): Promise<void> {
   await tx.run(sql`
     UPDATE login_deletions SET confirmed_at = ${confirmed_at}, url = ${url}, confirmation_code = ${confirmation_code}, problem = ${problem}
@@ -158,7 +161,7 @@ export async function useSignIn(tx: Transaction, hash: string, expiresAt: number
   return (await tx.run(sql`INSERT INTO login_sign_ins (hash, expires_at) VALUES (${hash}, ${expiresAt}) ON CONFLICT DO NOTHING`)) === 1;
 }
 
-/** Deletes all that is stored for a removed app, user or account. */
+/** Deletes all codes, permissions and requests of an app, user or social account that was deleted. */
 export async function forgetOwner(tx: Transaction, owner: NodeId): Promise<void> {
   await tx.run(sql`
     DELETE FROM login_tokens WHERE code IN (SELECT c.hash FROM login_codes c WHERE c.app = ${owner} OR c.person = ${owner})`);

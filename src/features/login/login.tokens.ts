@@ -10,7 +10,7 @@ import type { Transaction } from "#storage/database";
 import { deriveKey } from "#storage/sealing";
 import { recordToken } from "./login.store.ts";
 
-/** The time for which a token of a code is valid: between one and two hours, as platforms of this kind document. */
+/** The time for which a token that was exchanged for a code is valid: between one and two hours, as platforms of this kind document. */
 export const SHORT_SECONDS = 5_400;
 /** The time for which a long-lived token is valid: 60 days. */
 export const LONG_SECONDS = 60 * 24 * 3_600;
@@ -22,7 +22,7 @@ export interface Issued {
   readonly token: Token;
 }
 
-/** The principal of a token: a user, or a social account. */
+/** The user or social account for which a token is made, with the token's app and scopes. */
 export interface Principal {
   readonly app: NodeId;
   readonly person: NodeId;
@@ -30,7 +30,10 @@ export interface Principal {
   readonly scopes: readonly string[];
 }
 
-/** Stores a token of the person with a random value. `code` is the hash of the code that it came from. */
+/**
+ * Stores a new token of a person, with a random value. `code` is the hash of the code that was exchanged for the token; undefined if there was no
+ * code.
+ */
 export async function issueToken(tx: Transaction, world: World, principal: Principal, seconds: number, code: string | undefined): Promise<Issued> {
   const now = unixSeconds(world.clock);
   const value = `PLZ${world.randomSecret(VALUE_BYTES)}`;
@@ -47,9 +50,10 @@ export async function issueToken(tx: Transaction, world: World, principal: Princ
 }
 
 /**
- * D-386: makes the values of the page tokens that belong to a user's token, whose hash is given. A value is derived, so that a repeated list of the
- * same pages makes no further tokens, and only its hash is stored. Nobody can derive it who knows only the key, or only the user's token. The first
- * value is that of the current key; the others are those of previous keys, which a list may have returned before the key was replaced.
+ * D-386: returns a function that derives the values of a page token from a user's token, whose hash is given. The values are derived, so that a
+ * second list of the same pages has the same tokens although Plaza stores only their hashes. To derive a value one must know both the key and the
+ * user's token. The first value comes from the current key. The other values come from previous keys, because a list may have returned them before
+ * the key was replaced.
  */
 export function pageTokenValues({ name, keys }: World, userTokenHash: string): (page: string) => readonly string[] {
   const derived = [keys.current, ...keys.previous.map(({ key }) => key)].map((key) => deriveKey(key, "page tokens"));
