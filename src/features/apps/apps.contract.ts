@@ -24,7 +24,7 @@ export const appNode: FieldSet<AppRow> = {
       policy: ownApp,
       // VER-7e: the field has each migration whose transition period has begun, and whether the migration is on for the app.
       of: (row, { world, isMigrated }) => {
-        // The migrations are taken from the row, because an update may have written it a moment ago (D-33).
+        // The migrations come from the row and not from the cached facts, because an update may have written the row a moment ago (D-33).
         const app = { created_time: row.created_time, migrations: JSON.parse(row.migrations) };
         return Object.fromEntries(world.calendar.migrations.map(({ name }) => [name, isMigrated(name, app)]));
       },
@@ -47,7 +47,7 @@ export const updateApp = writeOperation({
   params: Type.Object({
     migrations: Type.Unsafe<Readonly<Record<string, boolean>>>({
       type: "object",
-      // VER-7f: the switch of a migration is true or false; 1 and 0 are refused.
+      // VER-7f: a migration is switched by true or false; the numbers 1 and 0 are refused.
       additionalProperties: { type: "boolean", enum: [true, false] },
       [NAMES_OF]: "migrations",
       description: "whether each migration is on; you can switch a migration while its transition period lasts",

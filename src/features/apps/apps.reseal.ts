@@ -1,4 +1,4 @@
-/** Seals all stored secrets with the new sealing key, after the sealing key was replaced (D-171). All stored secrets belong to apps. */
+/** Encrypts ("seals") all stored secrets again after the sealing key was replaced (D-171). All stored secrets belong to apps. */
 import type { World } from "#graph/worlds/world";
 import type { JobKind } from "#jobs/job-kind";
 import type { Reader, Transaction } from "#storage/database";
@@ -38,8 +38,8 @@ function isOpened(sealer: Sealer, sealed: string): boolean {
 }
 
 /**
- * The job that seals all secrets with the new key. After each transaction every value is sealed by one of the world's keys, so the process may end at
- * any time: the next run goes over all apps and seals the values that are left. The last run is the one after the previous keys have ended.
+ * The job that seals all secrets with the new key. After each transaction every value is sealed with one of the world's keys, so the process may end
+ * at any time: the next run reads all apps again and seals the remaining values. The job is scheduled again until no previous key is left.
  */
 export const resealJob: JobKind<World> = {
   kind: KIND,
@@ -55,8 +55,7 @@ export const resealJob: JobKind<World> = {
     const ends = world.keys.previous.flatMap(({ untilMs }) => (untilMs === undefined ? [] : [untilMs]));
     if (ends.length === 0) return;
     const waitMs = Math.min(...ends) - nowMs;
-    // If the time of a previous key has passed and the key is still there, the key is needed elsewhere. The job then looks for the key again in an
-    // hour.
+    // A previous key may still exist after its time has passed, because something else needs the key. The job then checks again in an hour.
     const dueMs = world.clock.nowMs() + (waitMs > 0 ? waitMs : ASK_AGAIN_MS);
     await world.database.write(async (tx) => {
       await job.settle(tx);

@@ -71,7 +71,7 @@ export async function findApp(reader: Reader, id: string): Promise<AppFacts | un
 
 const appNames = sql`SELECT CAST(a.id AS TEXT) AS id, a.name FROM apps a WHERE a.id > 0`;
 
-/** Returns the names of the apps that exist, by the apps' ids. */
+/** Returns the names of apps by the apps' ids. Ids of missing apps are left out. */
 export async function findAppNames(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await allWithIds<Pick<AppRow, "id" | "name">>(reader, appNames, "a.id", ids);
   return new Map(rows.map(({ id, name }) => [id, name]));
@@ -82,7 +82,9 @@ export async function listApps(reader: Reader, page: PageRequest): Promise<ListP
   return { ...found, rows: found.rows.map(recordOf) };
 }
 
-/** Saves the secret of an app, sealed with the new key, unless somebody has replaced the secret since it was read. */
+/**
+ * Saves the secret of an app after it was sealed with the new key. If another transaction has replaced the secret in the meantime, nothing changes.
+ */
 export async function resealSecret(tx: Transaction, { id, sealed_secret }: AppFacts, sealed: string): Promise<void> {
   await tx.run(sql`UPDATE apps SET sealed_secret = ${sealed} WHERE id = ${id} AND sealed_secret = ${sealed_secret}`);
   tx.invalidate(appFact, id);

@@ -41,9 +41,9 @@ const role = closedMap({
 /** LIM-1: the number of distinct event names that an app may have by default. */
 const EVENT_NAME_LIMIT = 1_000;
 
-/** An app has one address for each of its environments. */
+/** The greatest number of addresses for the login of an app: one for each of its environments, with room for many. */
 const REDIRECT_URIS_MAX = 100;
-/** D-381: an absolute address with any scheme, because apps on phones have schemes of their own, but without a fragment (RFC 6749, 3.1.2). */
+/** D-381: an absolute address without a fragment (RFC 6749, 3.1.2). Most schemes are allowed, because apps on phones have schemes of their own. */
 const redirectUri = Type.String({ maxLength: 2_000, pattern: '^(?!(?:javascript|data|vbscript|blob|file):)[a-z][a-z0-9+.-]*:[!-"$-~]+$' });
 
 const entry = closedMap(
@@ -105,11 +105,14 @@ type Entry = Static<typeof entry>;
 /** The size of an app's secret: 128 bits. */
 const SECRET_BYTES = 16;
 
-/** The greatest number of schemas of an app, and their characters together as JSON, because they are read with the other facts about the app. */
+/**
+ * The greatest number of event schemas of an app, and the greatest length of all of them as JSON. Both are limited because the schemas are read
+ * together with the other facts about the app.
+ */
 const EVENT_SCHEMAS_MAX = 100;
 const EVENT_SCHEMAS_CHARACTERS_MAX = 65_536;
 
-/** D-363. */
+/** Throws if the event schemas of an app are too many or too long, or if one of them is not a valid JSON Schema (D-363). */
 function checkEventSchemas(schemas: Entry["event_schemas"]): void {
   const place = "event_schemas";
   const all = Object.entries(schemas);
@@ -132,7 +135,7 @@ function recordOf(input: Entry, world: World): AppFacts {
   return { created_time: unixSeconds(world.clock), ...facts, secret_hash: hashOf(secret), sealed_secret: world.sealer.seal(secret) };
 }
 
-/** Saves the parts of an app's entry that other tables hold: webhooks and roles. */
+/** Saves the webhooks and roles in an app's entry, which are stored in tables of their own. */
 async function saveWebhooksAndRoles(tx: Transaction, given: Entry, world: World): Promise<void> {
   await world.ports.get("webhook_subscription_writes").saveOfApp(tx, given.id, given, world);
   for (const [index, { user, microblog_user, role }] of given.roles.entries()) {
@@ -146,15 +149,15 @@ async function saveWebhooksAndRoles(tx: Transaction, given: Entry, world: World)
 const callbackWithout = ({ verify_token: _, ...rest }: Callback): Callback => rest;
 
 /**
- * Returns a callback with the stored verify token if the entry has none. A verify token belongs to its address, so a new address does not get the
- * stored one.
+ * Returns the callback of an entry. If it has no verify token, the stored verify token is added, unless the address has changed: a verify token
+ * belongs to its address.
  */
 function callbackKept(given: Callback | undefined, stored: Callback | undefined): Callback | undefined {
   if (given === undefined || given.verify_token !== undefined || stored?.verify_token === undefined || stored.url !== given.url) return given;
   return { ...given, verify_token: stored.verify_token };
 }
 
-/** Returns the entry after `change` was applied to each of its callbacks. `object` is undefined for the app's own callback. */
+/** Returns the entry after `change` was applied to each of its callbacks. For the app's own callback, `change` gets no `object`. */
 function withCallbacks(input: Entry, change: (given: Callback, object?: string) => Callback | undefined): Entry {
   const changed = (given: Callback | undefined, of?: string) => {
     const made = given === undefined ? undefined : change(given, of);

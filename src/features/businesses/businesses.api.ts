@@ -1,4 +1,7 @@
-/** The part of the businesses feature that other features may import: whether a business exists, and who works for it. */
+/**
+ * The types and functions of the businesses feature that other features may import. They tell whether a business exists, and whether a person works
+ * for it.
+ */
 import type { FactsOf } from "#auth/app-facts";
 import { definePolicy } from "#auth/policy";
 import type { NodeId } from "#kernel/ids";
@@ -17,8 +20,8 @@ declare module "#kernel/ports" {
 }
 
 /**
- * The cached fact that a person works for a business. A missing fact is never cached, and the store invalidates the fact when the person leaves the
- * business.
+ * The cached fact that a person works for a business. The cache has no entry for a person who does not work for the business. The store invalidates
+ * the entry when a person leaves the business.
  */
 export const businessPersonFact = "business_person";
 export const businessPersonKey = (business: string, user: string): string => `${business} ${user}`;

@@ -1,4 +1,4 @@
-/** The part of chatapp-accounts that other features may import. */
+/** The types, functions and policies of the chatapp-accounts feature that other features may import. */
 import type { FactsOf } from "#auth/app-facts";
 import { definePolicy, type PolicyInput } from "#auth/policy";
 import { worksFor } from "#features/businesses/api";
@@ -29,7 +29,8 @@ declare module "#kernel/ports" {
 }
 
 /**
- * The cached fact that an app is subscribed to an account's webhooks. Only existing subscriptions are cached; a missing one is looked up each time.
+ * The cached fact that an app is subscribed to an account's webhooks. Only existing subscriptions are cached; a missing subscription is looked up
+ * each time.
  */
 export const chatappSubscriptionFact = "chatapp_subscription";
 export const chatappSubscriptionKey = (account: string, app: string): string => `${account} ${app}`;
@@ -70,7 +71,7 @@ export async function mayChangeAccount(account: NodeId, caller: Caller): Promise
   return roles.includes("administrator") || roles.includes("developer") || worksForAccount(account, caller);
 }
 
-/** The policy of every write on an account or a phone number. */
+/** The policy of operations that change an account or a phone number. */
 export const chatappChange = definePolicy({
   ...chatappAccount,
   name: "chatappChange",

@@ -41,8 +41,8 @@ const chatappBusinessApiData: Field<SubscribedAppRow> = {
 };
 
 /**
- * H2-2, H2-4, D-303: the field with the callback address that overrides the app's own for this account. Every caller who may read the list gets the
- * field; the field is absent if no override is set.
+ * H2-2, H2-4, D-303: the field with the address that gets the account's webhooks instead of the app's own callback. Every caller who may read the
+ * list gets the field. The field is absent if no override is set.
  */
 const overrideCallbackUri: Field<SubscribedAppRow> = {
   schema: Type.String(),

@@ -57,7 +57,7 @@ export async function businessOf(reader: Reader, account: NodeId): Promise<NodeI
   return business === undefined || business === null ? undefined : nodeId(business);
 }
 
-/** Removes a deleted business from its accounts; the accounts stay. */
+/** Removes a deleted business from the accounts that belong to it. The accounts themselves stay. */
 export async function forgetBusiness(tx: Transaction, business: NodeId): Promise<void> {
   await tx.run(sql`UPDATE chatapp_accounts SET business = NULL WHERE business = ${business}`);
 }
@@ -70,8 +70,8 @@ export async function deleteAccount(tx: Transaction, id: NodeId): Promise<boolea
 }
 
 /**
- * Locks an account. Setting an override (D-57) takes this lock, and so does removing the account, number or subscription that the override belongs
- * to. So no override is left without its account, number or subscription.
+ * Locks an account. A transaction that sets an override (D-57) takes this lock, and so does a transaction that removes the override's account, number
+ * or subscription. Therefore no override remains without its account, number and subscription.
  */
 export const lockAccount = (tx: Transaction, account: string): Promise<void> => tx.lock("chatapp_account", account);
 

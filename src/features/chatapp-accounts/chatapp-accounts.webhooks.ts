@@ -1,8 +1,8 @@
-/** The webhook fields of business messaging accounts (ROUTE-4 to ROUTE-24). Only the control API causes their events. */
+/** The webhook fields of business messaging accounts (ROUTE-4 to ROUTE-24). Only requests to the control API cause events of these fields. */
 import { Type } from "typebox";
 import { defineWebhookField, type WebhookField } from "#webhooks/catalogue/field";
 
-/** D-62: a payload that the document does not show may be any object. */
+/** D-62: the schema of payloads that the document does not show. Any object is a valid payload. */
 const anyObject = Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}));
 
 type ChatappField = WebhookField<typeof anyObject>;
@@ -11,7 +11,7 @@ interface FieldDefinition {
   readonly field: string;
   readonly clause: string;
   readonly summary: string;
-  /** The part of an example that only this field has. */
+  /** The properties in the example payload that only this field has. */
   readonly example?: object;
 }
 

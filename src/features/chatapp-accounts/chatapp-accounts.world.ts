@@ -44,7 +44,7 @@ interface OverrideOf {
   readonly override_callback_uri?: string | undefined;
 }
 
-/** Throws if an app is listed twice, or if an address is not one that a webhook can be sent to. */
+/** Throws if an app is listed twice, or if the address of an override is not an http or https address. */
 function requireSound(entries: readonly OverrideOf[], path: string): void {
   for (const [index, { app, override_callback_uri: uri }] of entries.entries()) {
     if (entries.findIndex((other) => other.app === app) < index) throw new WorldProblem(`${path}[${index}].app`, `stands there twice: ${app}`);
@@ -71,8 +71,8 @@ async function subscriptionsOf(reader: Reader, id: NodeId, world: World): Promis
 }
 
 /**
- * D-63: routes waiting events once more, because overrides may have changed. D-137: deliveries to a new address resume, because the address has not
- * failed yet.
+ * D-63: chooses the callbacks of waiting events again, because overrides may have changed. D-137: resumes deliveries to each new address, because no
+ * delivery to this address has failed yet.
  */
 async function reroute(tx: Transaction, before: readonly OverrideOf[], after: readonly OverrideOf[], world: World): Promise<void> {
   for (const { app, override_callback_uri: uri } of after) {
@@ -141,7 +141,10 @@ const numberOf = ({ overrides: _, ...row }: NumberEntry): NumberRow => row;
 const overridesOf = (reader: Reader, { account, id }: NumberRow, world: World): Promise<readonly OverrideOf[]> =>
   world.ports.get("account_override").listOfNumber(reader, nodeId(account), nodeId(id));
 
-/** Throws if an app with an override is not subscribed to the account (D-57). If the account is missing, the check of references reports that. */
+/**
+ * Throws if an app with an override is not subscribed to the account (D-57). A missing account is not reported here, because the check of references
+ * reports it.
+ */
 async function requireSubscribed(tx: Transaction, { account, overrides }: NumberEntry): Promise<void> {
   const subscribed = (await accountTable.find(tx, account)) === undefined ? undefined : await listSubscribedApps(tx, account);
   for (const [index, { app }] of overrides.entries())

@@ -20,7 +20,7 @@ const id: Field<LabelRow> = { schema: Type.String(), policy: pageMessaging };
 const name: Field<LabelRow> = { schema: Type.String(), policy: pageMessaging };
 const pageLabelName: Field<LabelRow> = { schema: Type.String(), policy: pageMessaging, of: (row) => row.name };
 
-/** D-36: a label has `id, name` in lists and in the response to its creation (A2). */
+/** D-36: the fields of a label in lists and in the response to its creation (A2). By default these are `id, name`. */
 const labelInList: FieldSet<LabelRow> = {
   fields: { id, name, page: pageField(pageMessaging), page_label_name: { ...pageLabelName, onlyIn: "clients" } },
   defaults: ["id", "name"],

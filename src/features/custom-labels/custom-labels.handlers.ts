@@ -20,7 +20,7 @@ import {
 } from "./custom-labels.store.ts";
 import { type LabelChange, labelWebhook } from "./custom-labels.webhooks.ts";
 
-/** D-40: the most labels of a page. */
+/** D-40: the greatest number of labels of a page. */
 export const labelsPerPageMax = defineSetting({
   name: "labels_per_page_max",
   value: "N",
@@ -41,8 +41,8 @@ export async function handleCreateLabel(request: CreateLabel, tx: Transaction) {
   const most = readSetting(world, labelsPerPageMax);
   // D-82: if this migration is on for the app, names of labels that differ only in upper and lower case are equal.
   const ignoresCase = request.isMigrated("label_names_case_insensitive");
-  // The three run together, so that they take one round trip on PostgreSQL, because other writes wait for the lock. If the label is refused, the
-  // transaction is rolled back.
+  // The three queries run at the same time, so that they take one round trip on PostgreSQL, because other writes wait for the lock. If the label is
+  // refused, the transaction is rolled back.
   const [hasPlace, subscribers, id] = await Promise.all([
     reservePlace(tx, node.id, name, { most, ignoresCase }),
     world.webhooks.subscribersOf(tx, labelWebhook, node.id),
@@ -84,8 +84,8 @@ export async function handleDetachLabel(request: LabelOfUser, tx: Transaction) {
 }
 
 /**
- * Locks the labels of the page and returns the label of the request. Throws if the label was deleted a moment ago, or if the page does not know the
- * person's page-scoped id (D-21).
+ * Locks the labels of the page and returns the label of the request. Throws if the label was deleted a moment ago, or if the page-scoped id is not
+ * the id of a person of the page (D-21).
  */
 async function requirePerson(request: LabelOfUser, tx: Transaction): Promise<LabelRow> {
   const { node, params, world } = request;
@@ -98,6 +98,9 @@ async function requirePerson(request: LabelOfUser, tx: Transaction): Promise<Lab
   return label;
 }
 
-/** D-135: emits the webhook of a label's change. Called only for real changes: attaching a label a second time (D-40) emits no webhook. */
+/**
+ * D-135: emits the webhook of a label's change. Handlers call this function only if something changed: attaching a label a second time (D-40) emits
+ * no webhook.
+ */
 const emitChange = ({ node, world }: Pick<OperationRequest, "node" | "world">, tx: Transaction, payload: LabelChange): Promise<void> =>
   world.webhooks.emit(tx, labelWebhook, { entity: node.owner, payload });

@@ -21,8 +21,8 @@ export const customLabelMigrations: readonly Migration[] = [
     name: "tables",
     statements: [
       "CREATE TABLE labels (page BIGINT NOT NULL, id BIGINT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (page, id)) WITHOUT ROWID",
-      // The names of labels have a table of their own instead of an index on `labels`, because SQLite prefers a scan of the page's labels to an index
-      // that starts with the page.
+      // The names of labels are in a table of their own. With an index on `labels` instead, SQLite would read all labels of the page and not use the
+      // index.
       `CREATE TABLE label_names (page BIGINT NOT NULL, name_folded TEXT NOT NULL, label BIGINT NOT NULL, name TEXT NOT NULL,
         PRIMARY KEY (page, name_folded, label)) WITHOUT ROWID`,
       // D-40: the number of labels of a page is stored, because each creation checks the limit.
@@ -53,7 +53,7 @@ export function listLabelsOfPerson(reader: Reader, page: NodeId, psid: NodeId, r
   );
 }
 
-/** Returns the labels of a page that have this name, in upper or lower case. */
+/** Returns the labels of a page that have this name. Upper and lower case count as equal. */
 export function findLabelsByName(reader: Reader, page: NodeId, name: string): Promise<{ id: string; name: string }[]> {
   return reader.all(sql`
     SELECT CAST(n.label AS TEXT) AS id, n.name FROM label_names n
@@ -70,7 +70,7 @@ export const countLabel = (tx: Transaction, page: NodeId): Promise<void> =>
  * or a label with this name.
  */
 export async function reservePlace(tx: Transaction, page: NodeId, name: string, { most, ignoresCase }: NameRules): Promise<boolean> {
-  // Check and change are one statement, which takes one round trip, because other writes wait for the lock of the page.
+  // One SQL statement checks and changes the number, so that it takes one round trip. Meanwhile other writes wait for the lock of the page.
   const changed = await tx.run(sql`
     INSERT INTO label_counts (page, labels)
     SELECT CAST(${page} AS BIGINT), 1 WHERE NOT EXISTS (

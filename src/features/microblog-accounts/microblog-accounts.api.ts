@@ -1,4 +1,4 @@
-/** The part of the microblog-accounts feature that other features may import: the policy of microblog accounts. */
+/** The policy of microblog accounts, which other features may import. */
 import { definePolicy } from "#auth/policy";
 
 export const microblogAccount = definePolicy({

@@ -5,7 +5,7 @@ import type { MicroblogUser } from "./microblog-accounts.store.ts";
 
 const text: Field<MicroblogUser> = { schema: Type.String(), policy: microblogAccount };
 
-/** D-165: the fields of a microblog account. The `name` of an account is its username, because it has no other name. */
+/** D-165: the fields of a microblog account. The field `name` shows the account's username, because a microblog account has no other name. */
 export const microblogUserNode: FieldSet<MicroblogUser> = {
   fields: { id: text, name: { ...text, of: (row) => row.username }, username: text },
   defaults: ["id", "username"],

@@ -17,7 +17,7 @@ export const microblogAccountMigrations: readonly Migration[] = [
 export interface MicroblogUser extends Row {
   id: string;
   username: string;
-  /** The platform user of the account; null if it is not known. */
+  /** The id of the platform user who has the account; null if the world does not say which user has it. */
   user_id: string | null;
 }
 
@@ -28,7 +28,7 @@ export const microblogUserTable = nodeTable<MicroblogUser>({
   columns: ["username"],
 });
 
-/** Removes a deleted user from the user's microblog accounts; the accounts stay. */
+/** Removes a deleted user from the user's microblog accounts. The accounts themselves stay. */
 export async function forgetUser(tx: Transaction, user: NodeId): Promise<void> {
   await tx.run(sql`UPDATE microblog_users SET user_id = NULL WHERE user_id = ${user}`);
 }

@@ -1,8 +1,8 @@
 /**
- * Stores the sums from which insights are computed (D-54). Each count is kept for each second, minute, hour, day, 32 days and 1,024 days. A range of
- * time that begins and ends at any second has at each end at most 59 seconds, 59 minutes, 23 hours, 31 days and 31 times 32 days. Between its ends it
- * has spans of 1,024 days, of which a century has 36. Counting in a range therefore reads about 400 sums at most, however many activities were
- * recorded.
+ * Stores the sums from which insights are computed (D-54). Each count is stored by spans of a second, a minute, an hour, a day, 32 days and 1,024
+ * days. To count in a range, Plaza reads long spans in the middle of the range and shorter spans at its beginning and end: at each of these at most
+ * 59 seconds, 59 minutes, 23 hours, 31 days and 31 times 32 days. A century has 36 spans of 1,024 days. Counting in any range therefore reads about
+ * 400 sums at most, however many activities were recorded.
  */
 
 import type { NodeId } from "#kernel/ids";
@@ -11,14 +11,19 @@ import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, type SqlText, type SqlValue, sql } from "#storage/sql";
 import { type Breakdown, DAY_SECONDS, type MediaMetric, type RecordedMetric, type UserMetric } from "./microblog-insights.metrics.ts";
 
-/** The lengths of the spans in seconds, the shortest first. Each length divides the next one; a sum starts at a multiple of its span. */
+/**
+ * The lengths of the spans in seconds, the shortest first. Each length divides the next length. A sum starts at a multiple of the length of its span.
+ */
 const SPANS = [1, 60, 3_600, DAY_SECONDS, 32 * DAY_SECONDS, 1_024 * DAY_SECONDS] as const;
 export const LONGEST_SPAN = SPANS[SPANS.length - 1] as number;
 
-/** A time that is later than each time that a world file can have. */
+/** A time that is later than any time in a world file. */
 export const END_OF_TIME = Number.MAX_SAFE_INTEGER;
 
-/** The sums of one length of span whose start is at least `from` and less than `to`. A stretch may have no sums. */
+/**
+ * A stretch of time that is counted with spans of one length. Its sums have a start that is at least `from` and less than `to`. A stretch may be
+ * empty.
+ */
 export interface Stretch {
   readonly span: number;
   readonly from: number;
@@ -26,8 +31,8 @@ export interface Stretch {
 }
 
 /**
- * Returns the sums that make up the time from `since` (included) to `until` (not included): two stretches of each length of span, and one of the
- * longest.
+ * Divides the time from `since` (included) to `until` (not included) into stretches: one stretch with the longest span, and before and after it one
+ * stretch with each shorter span.
  */
 export function stretchesOf(since: number, until: number): Stretch[] {
   const stretches: Stretch[] = [];
@@ -42,7 +47,7 @@ export function stretchesOf(since: number, until: number): Stretch[] {
   return [...stretches, { span: LONGEST_SPAN, from, to }];
 }
 
-/** The kind of things that a sum counts: a metric, or the followers by a breakdown. */
+/** The metric that a sum counts, or the breakdown by which a sum counts followers. */
 export type Counted = MediaMetric | UserMetric | RecordedMetric | Breakdown;
 
 export interface SumRow extends Row {
@@ -50,7 +55,10 @@ export interface SumRow extends Row {
   metric: string;
   /** The start of the sum's span in Unix seconds. */
   start: number;
-  /** The link of a sum of clicks, or the value of a breakdown; empty for all other sums. */
+  /**
+   * The link if the sum counts clicks, or the value of the breakdown if the sum counts followers by a breakdown. For all other sums the label is
+   * empty.
+   */
   label: string;
   value: number;
 }
@@ -64,7 +72,7 @@ const record: SqlText = {
     ON CONFLICT (target, metric, span, start, label) DO UPDATE SET value = insight_sums.value + excluded.value`,
 };
 
-/** Adds the value of the row to one sum of each length of span: the sum whose span contains the row's start. */
+/** Adds the value of the row to six sums, one for each length of span. Each of these spans contains the row's start. */
 export async function addToSums(tx: Transaction, { target, metric, start, label, value }: SumRow): Promise<void> {
   const values = SPANS.flatMap((span): SqlValue[] => [target, metric, start - (start % span), label, value]);
   const changed = await tx.run({ query: record, values });
@@ -88,7 +96,7 @@ export function sumRange(reader: Reader, target: NodeId, metric: Counted, since:
 
 const untilMoment = summed([stretch("s.value", LONGEST_SPAN), ...stretchesOf(0, 1).map(({ span }) => stretch("-s.value", span))]);
 
-/** Returns the counts before `until`, by label: the total less the counts at and after `until`, which are usually zero. */
+/** Returns the counts before `until`, by label. The counts at and after `until`, which are usually zero, are subtracted from the total counts. */
 export function sumUntil(reader: Reader, target: NodeId, metric: Counted, until: number): Promise<Sum[]> {
   const later = stretchesOf(until, END_OF_TIME).flatMap(({ from, to }): SqlValue[] => [target, metric, from, to]);
   return reader.all({ query: untilMoment, values: [target, metric, 0, END_OF_TIME, ...later] });
@@ -102,7 +110,8 @@ export function listDays(reader: Reader, target: NodeId, metric: Counted, since:
     ORDER BY s.start`);
 }
 
-// The span is part of the order, and the query has `span < 2` in place of `span = 1`, so that the primary key serves the order on SQLite.
+// The span is one of the columns of the order, and the query has `span < 2` instead of `span = 1`, so that SQLite reads the rows in the order of the
+// primary key.
 const sumOrder = {
   columns: ["s.target", "s.metric", "s.span", "s.start", "s.label"],
   direction: "ascending",

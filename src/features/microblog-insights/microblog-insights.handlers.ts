@@ -16,7 +16,10 @@ const insight = <Shape extends object>(node: NodeId, metric: MediaMetric | UserM
   id: `${node}/insights/${metric}/${period}`,
 });
 
-/** Returns the end of every range: the current second is the last one that counts, because activity in the future does not count. */
+/**
+ * Returns the latest end of a range, in Unix seconds. The current second is the last second that counts, because activities in the future do not
+ * count.
+ */
 const endOf = (world: OperationRequest["world"]): number => unixSeconds(world.clock) + 1;
 
 const totalOf = (sums: readonly Sum[]): number => sums.reduce((total, { value }) => total + value, 0);
@@ -47,8 +50,8 @@ export async function handleReadUserInsights(request: UserRequest, reader: Reade
 }
 
 /**
- * F2-5, D-54: returns the range that a request asks for, by default yesterday and today. With only `since` the range ends now. With only `until` the
- * range begins a day before the start of its last day.
+ * F2-5, D-54: returns the range of time of a request, by default yesterday and today. If the request has only `since`, the range ends now. If it has
+ * only `until`, the range begins a day before the start of its last day.
  */
 function rangeOf({ params, world }: UserRequest): TimeRange {
   const end = endOf(world);
@@ -84,7 +87,9 @@ async function userInsight(request: UserRequest, reader: Reader, metric: UserMet
   }
 }
 
-/** Returns a value for each day that the range touches. Of the first and the last day only the part in the range counts. */
+/**
+ * Returns a value for each day that is at least partly in the range. If only part of the first or last day is in the range, only this part counts.
+ */
 async function series(user: NodeId, reader: Reader, metric: UserMetric, { since, until }: TimeRange) {
   const whole = await listDays(reader, user, metric, since, until - DAY_SECONDS + 1);
   const known = new Map(whole.map(({ start, value }) => [start, value]));
@@ -110,7 +115,7 @@ async function demographics({ node, params, world }: UserRequest, reader: Reader
   const found = [];
   for (const breakdown of params.breakdown === undefined ? breakdowns : [params.breakdown]) {
     const groups = await sumUntil(reader, node.id, breakdown, end);
-    // The groups come ordered by label, and sorting keeps this order for groups of equal size.
+    // `sumUntil` returns the groups ordered by label, and sorting preserves this order for groups of equal size.
     groups.sort((a, b) => b.value - a.value);
     found.push({ dimension_keys: [breakdown], results: groups.map(({ label, value }) => ({ dimension_values: [label], value })) });
   }

@@ -5,7 +5,10 @@ export type MediaMetric = (typeof mediaMetrics)[number];
 export const userMetrics = ["views", "likes", "replies", "reposts", "quotes", "clicks", "followers_count", "follower_demographics"] as const;
 export type UserMetric = (typeof userMetrics)[number];
 
-/** The metrics that activities are recorded for. Followers are not among them, because they have their own section of world files. */
+/**
+ * The metrics for which a world file can have activities. Followers are not among these metrics, because followers have a section of their own in
+ * world files.
+ */
 export const recordedMetrics = ["views", "likes", "replies", "reposts", "quotes", "shares", "clicks"] as const;
 export type RecordedMetric = (typeof recordedMetrics)[number];
 

@@ -27,7 +27,7 @@ export const microblogMediaSection = ownedSection({
 /** The largest value of one entry, so that sums stay far below 2^53. */
 const VALUE_MAX = 1_000_000_000;
 
-/** Activities are stored only as sums, the shortest of which are for one second, so a single activity cannot be read, updated or removed. */
+/** These functions refuse to read, change or remove a single activity, because activities are stored only as sums. */
 const recordsOnly = {
   identity: [],
   find: async () => undefined,
@@ -37,7 +37,7 @@ const recordsOnly = {
   remove: async () => false,
 } as const satisfies Partial<WorldSection>;
 
-/** Returns the node types that have the metric. An activity of another type is refused, because no request could read its count. */
+/** Returns the node types that have the metric. An activity of a node of another type is refused, because no request could read its count. */
 function targetTypes(metric: RecordedMetric): string[] {
   const types: string[] = [];
   if ((mediaMetrics as readonly string[]).includes(metric)) types.push("microblog_media");

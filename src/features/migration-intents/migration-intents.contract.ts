@@ -14,7 +14,10 @@ const text = { schema: Type.String(), policy: migrationIntent } as const;
 
 const idOnly: FieldSet = { fields: { id: text }, defaults: ["id"], isExhaustive: true };
 
-/** If an intent does not have an account or a solution, the field is left out of the response, even if `fields` asks for it (D-58). */
+/**
+ * The field for an account or solution of an intent. If the intent does not have it, the response does not have the field, even if `fields` requests
+ * it (D-58).
+ */
 const object = { schema: Type.Object({ id: Type.String() }), policy: migrationIntent } as const;
 
 const account = (column: "waba" | "destination_waba"): Field<IntentRow> => ({
@@ -22,7 +25,7 @@ const account = (column: "waba" | "destination_waba"): Field<IntentRow> => ({
   reference: { type: "chatapp_account", idOf: (row) => row[column] },
 });
 
-/** The solution of an intent. Only its id is shown, because no operation reads a solution. */
+/** The field for the solution of an intent. The response shows only the solution's id, because no operation reads a solution. */
 const solution: Field<IntentRow> = {
   ...object,
   nested: {

@@ -9,7 +9,9 @@ import type { Transaction } from "#storage/database";
 import { NO_OTHER_ACCOUNT, NO_SOLUTION, type setSolutionMigrationIntent } from "./migration-intents.contract.ts";
 import { intentTable, isSolutionSeen } from "./migration-intents.store.ts";
 
-/** D-305: returns whether the caller may use an account. If not, the handler throws the error of a missing account. */
+/**
+ * D-305: returns whether the caller may use an account. If this function returns false, the handler throws the same error as for a missing account.
+ */
 async function mayUseAccount({ caller, world: { ports } }: OperationRequest, tx: Transaction, account: NodeId): Promise<boolean> {
   if (!(await ports.get("chatapp_account").isSubscribed(tx, account, caller.app.id))) return false;
   return mayChangeAccount(account, { ...caller, reader: tx, ports, facts: uncachedFacts });

@@ -3,7 +3,7 @@ import { chatappAccount, isSubscribedApp } from "#features/chatapp-accounts/api"
 import { nodeId } from "#kernel/ids";
 import { findParties } from "./migration-intents.store.ts";
 
-/** No account has this id. */
+/** An id that no account has. */
 const NO_ACCOUNT = nodeId("9223372036854775807");
 
 /** D-58: the policy of an intent: the calling app is subscribed to the source or destination account, or owns the solution. */
@@ -15,7 +15,8 @@ export const migrationIntent = definePolicy({
   async canSee({ token, node, reader, ports, facts }) {
     const parties = await findParties(reader, node.owner, node.id);
     if (parties?.solution_owner === token.app) return true;
-    // D-336: an intent without a destination, and one that does not exist, take as many look-ups as any other.
+    // D-336: Plaza makes the same number of look-ups if the intent has no destination or does not exist, so that the response time does not reveal
+    // whether the intent exists.
     for (const account of [parties?.waba, parties?.destination_waba])
       if (await isSubscribedApp(account == null ? NO_ACCOUNT : nodeId(account), token.app, reader, ports, facts)) return true;
     return false;

@@ -44,7 +44,7 @@ export const intentTable = ownedNodeTable<IntentRow>({
 
 export const solutionTable = nodeTable<SolutionRow>({ table: "solutions", nodeType: "solution", ids: ["owner_app"], columns: ["name"] });
 
-/** The nodes whose apps may see an intent (D-58). */
+/** The accounts whose subscribed apps may see an intent, and the app that owns the intent's solution and may also see it (D-58). */
 interface Parties extends Row {
   waba: string;
   destination_waba: string | null;
@@ -57,8 +57,8 @@ export const findParties = (reader: Reader, waba: NodeId, id: NodeId): Promise<P
     FROM migration_intents i LEFT JOIN solutions s ON s.id = i.solution WHERE i.waba = ${waba} AND i.id = ${id}`);
 
 /**
- * Forgets a removed account, solution or app. Deletes the intents of the account and the solutions of the app; other intents only lose their
- * reference to it.
+ * Deletes the intents of a removed account and the solutions of a removed app. All other intents lose only their reference to the removed account,
+ * solution or app.
  */
 export async function forgetParty(tx: Transaction, party: NodeId): Promise<void> {
   await intentTable.removeAllOf(tx, party);
@@ -71,7 +71,10 @@ export async function forgetParty(tx: Transaction, party: NodeId): Promise<void>
   }
 }
 
-/** D-306: returns whether the app may see the solution: the app owns the solution, or an intent from or to the account has the solution. */
+/**
+ * D-306: returns whether the app may see the solution. The app may see it if the app owns the solution, or if an intent from or to the account has
+ * the solution.
+ */
 export async function isSolutionSeen(reader: Reader, solution: NodeId, account: NodeId, app: NodeId): Promise<boolean> {
   const row = await reader.get(sql`
     SELECT 1 AS one FROM solutions s WHERE s.id = ${solution} AND (s.owner_app = ${app}
