@@ -41,7 +41,7 @@ const role = closedMap({
 /** LIM-1: the number of distinct event names that an app may have by default. */
 const EVENT_NAME_LIMIT = 1_000;
 
-/** The greatest number of addresses for the login of an app: one for each of its environments, with room for many. */
+/** The greatest number of addresses to which the login of an app may return. An app has one address for each of its environments. */
 const REDIRECT_URIS_MAX = 100;
 /** D-381: an absolute address without a fragment (RFC 6749, 3.1.2). Most schemes are allowed, because apps on phones have schemes of their own. */
 const redirectUri = Type.String({ maxLength: 2_000, pattern: '^(?!(?:javascript|data|vbscript|blob|file):)[a-z][a-z0-9+.-]*:[!-"$-~]+$' });

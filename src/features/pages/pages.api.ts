@@ -1,4 +1,4 @@
-/** The part of the pages feature that other features may import: the port `page`, policies, and fields that show a page. */
+/** The port `page`, the policies, and the fields of pages that other features may import from the pages feature. */
 
 import { Type } from "typebox";
 import { onPage } from "#auth/page-policies";
@@ -10,9 +10,9 @@ import type { ListPage, PageRequest } from "#storage/keyset";
 
 interface PagePort {
   findName(reader: Reader, page: NodeId): Promise<string | undefined>;
-  /** Returns the names of pages by the pages' ids. Ids that are not ids of pages are left out. */
+  /** Returns the names of pages by the pages' ids. An id that is not the id of a page is left out. */
   findNames(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** Lists the pages on which a user has a role, by the pages' ids. `tasks` is a list as JSON. */
+  /** Lists the pages on which a user has a role, ordered by id. `tasks` is a JSON list of the user's tasks on the page. */
   pagesOf(reader: Reader, user: NodeId, page: PageRequest): Promise<ListPage<{ id: string; name: string; tasks: string }>>;
   /** Returns whether a person with this page-scoped id has written to the page. */
   hasPerson(reader: Reader, page: NodeId, psid: NodeId): Promise<boolean>;
@@ -42,8 +42,8 @@ export const pageNodePolicy = definePolicy({
 });
 
 /**
- * D-92: the fields of pages inside other nodes, `page{id,name}`. The `id` of a row can also be a person's; only pages have names to show. `policy` is
- * the policy of the field that contains the pages.
+ * D-92: returns the fields of a page inside another node, `page{id,name}`. If the `id` of a row is the id of a person, the field `name` is absent,
+ * because only the names of pages are shown. `policy` is the policy of the field that contains the page.
  */
 export function pageSet(policy: Policy, defaults: readonly string[]): FieldSet {
   const text = { schema: Type.String(), policy };

@@ -31,7 +31,7 @@ const role = closedMap({
   via_business: Type.Boolean({ default: false, description: "whether the person got the role through a business; some reads then need more scopes" }),
 });
 
-// D-60.
+// D-60: an app that is subscribed to the webhooks of the page.
 const subscribed = closedMap({
   app: described("the app", idOf("app")),
   subscribed_fields: Type.Array(Type.String(), { description: "the fields of the page whose webhooks the app gets, e.g. `messages`" }),
@@ -61,7 +61,7 @@ async function addPerson(tx: Transaction, page: NodeId, psid: NodeId, name: stri
   if (!(await insertPerson(tx, page, psid, name))) throw new TakenProblem(`people[${index}].psid`, `${psid} is taken`);
 }
 
-/** Erases a person from the pages that know the person, with the labels that are attached to the person (D-172). */
+/** Erases a person from the pages to which the person has written, and detaches the person's labels (D-172). */
 export async function erasePerson(world: World, ids: readonly string[]): Promise<Erased> {
   let people = 0;
   for (const psid of ids.filter(isNodeId)) {

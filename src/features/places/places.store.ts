@@ -20,7 +20,7 @@ declare module "#kernel/ports" {
 export interface PlaceRow extends Row {
   id: string;
   name: string;
-  /** The position of the place: JSON `{latitude, longitude}` in degrees; null if it is not known. */
+  /** The position of the place: JSON `{latitude, longitude}` in degrees; null if the place has no position. */
   location: string | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The part of the product-catalogs feature that other features may import: the facts about the owners of a catalog, and the policies of catalogs
- * (G1).
+ * The port and the policies of catalogs (G1) that other features may import from the product-catalogs feature. The port returns the page, business
+ * and agencies of a catalog.
  */
 import type { FactsOf } from "#auth/app-facts";
 import { type PageTask, pageTasksOf } from "#auth/page-policies";
@@ -40,7 +40,10 @@ declare module "#kernel/ports" {
   }
 }
 
-/** Locks a catalog. Deleting a catalog and creating something in it both take this lock, so that nothing is created in a deleted catalog. */
+/**
+ * Locks a catalog. A transaction that deletes the catalog and one that creates a feed in it both take this lock, so that no feed is created in a
+ * deleted catalog.
+ */
 export const lockCatalog = (tx: Transaction, catalog: string): Promise<void> => tx.lock("product_catalog", catalog);
 
 /** The cached facts of a catalog. The key is the catalog's id; the store invalidates the facts when the catalog changes. */

@@ -8,7 +8,7 @@ import type { ShownCatalog } from "./product-catalogs.store.ts";
 
 /** G1-10, ERR-32: the only supported `vertical` of catalogs. */
 export const CATALOG_VERTICAL = "commerce";
-/** The longest name of a catalog. The document sets no limit, so catalogs have the limit of the names of products. */
+/** The longest name of a catalog. The document sets no limit, so the limit is the same as for the names of products. */
 export const CATALOG_NAME_CHARACTERS_MAX = 200;
 /** The longest external id of a business: enough for a UUID, a number or an e-mail address. */
 export const EXTERNAL_BUSINESS_ID_CHARACTERS_MAX = 255;
@@ -19,7 +19,7 @@ const permittedTask = Type.Unsafe<"240588526848665" | "2015469438531460">({ enum
 /** D-337: the greatest number of tasks in a list. Only two tasks exist, but the list may repeat them. */
 const PERMITTED_TASKS_MAX = 100;
 
-/** The problem of a wrong business (D-56). A value that is not an id has the same problem as the id of an unknown business. */
+/** The error text for a wrong business (D-56). The text is the same whether the value is not an id or is the id of a business that does not exist. */
 export const NO_BUSINESS = "is not a business";
 const business = (description: string) => Type.Unsafe<NodeId>({ ...worldId, description, [PROBLEM]: NO_BUSINESS });
 

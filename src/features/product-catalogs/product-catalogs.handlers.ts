@@ -23,8 +23,8 @@ export async function handleCreateCatalog(request: CreateCatalog, tx: Transactio
     name,
     business,
     external_business_id: business_metadata?.external_business_id,
-    // G1-22, D-144: a catalog is shared only if the request has both a business and an agency. G1-12: without a business the catalog belongs only to
-    // the page.
+    // G1-22, D-144: a catalog is shared only if the request has both a business and an agency. G1-12: if the request has no business, the catalog
+    // belongs only to the page.
     agencies: business === undefined || share === undefined ? [] : [share],
   };
   return { id: await insertMinted(world.ids, (id) => insertCatalog(tx, { ...catalog, id })) };
@@ -37,7 +37,7 @@ export async function handleDeleteCatalog(request: OperationRequest, tx: Transac
   return { success: true };
 }
 
-/** D-56: reads the agency of a request. An unknown business is refused, even if the catalog is not shared in the end. */
+/** D-56: reads the agency of a request. The request fails if the agency's business does not exist, even if the catalog would not be shared. */
 async function readShare(request: CreateCatalog, tx: Transaction): Promise<AgencyShare | undefined> {
   const agency = request.params.business_metadata?.agency;
   if (agency === undefined) return undefined;
@@ -46,8 +46,8 @@ async function readShare(request: CreateCatalog, tx: Transaction): Promise<Agenc
 }
 
 /**
- * D-56: reads the business of a request. A business that the caller does not work for is refused like an unknown one, so that strangers cannot link a
- * catalog to it.
+ * D-56: reads the business of a request. The request fails if the business does not exist or if the caller does not work for the business, so that
+ * strangers cannot link a catalog to a business.
  */
 async function readOwnBusiness(request: CreateCatalog, tx: Transaction, id: NodeId): Promise<NodeId> {
   const business = await readBusiness(request, tx, id, "business_id");
@@ -62,7 +62,10 @@ async function readBusiness({ world }: CreateCatalog, tx: Transaction, id: NodeI
   return id;
 }
 
-/** D-149: returns the apps that receive an event of a catalog: they are subscribed to the event's field, and to any field of the catalog's page. */
+/**
+ * D-149: returns the apps that receive an event of a catalog. Such an app is subscribed to the event's field, and also to some field of the catalog's
+ * page.
+ */
 export async function subscribersOfCatalog(reader: Reader, ports: PortRegistry, { object, field, entity }: EventFacts): Promise<NodeId[]> {
   const catalog = await findCatalog(reader, entity);
   if (catalog === undefined) return [];

@@ -40,6 +40,6 @@ export const catalogSection = section({
   list: listAllCatalogs,
   entryOf: (catalog: Catalog) => ({ ...catalog, vertical: CATALOG_VERTICAL }),
   replace: (tx, given) => replaceCatalog(tx, catalogOf(given)),
-  // `forgetOwner` deletes the feeds of a removed catalog, like everything below a removed node.
+  // The feeds of a removed catalog are deleted by `forgetOwner`, which deletes everything that a removed node owns.
   remove: deleteCatalog,
 });

@@ -9,7 +9,7 @@
  * | completed | nothing |
  *
  * An action that is not completed becomes past_due when the clock passes its due date, if the status was written before the due date. A status that
- * was written after the due date stays.
+ * was written after the due date does not become past_due.
  */
 export const statuses = ["completed", "in_progress", "in_review", "past_due"] as const;
 export type Status = (typeof statuses)[number];

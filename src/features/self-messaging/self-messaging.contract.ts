@@ -21,7 +21,7 @@ export const sendSelfMessage = writeOperation({
   versions: "platform",
   scheme: "bearer",
   policy: selfMessagingPolicy,
-  // SELF-8, SELF-9: the flow with page tokens and the flow with user tokens have different hosts.
+  // SELF-8, SELF-9: requests with page tokens and requests with user tokens go to different hosts.
   kindsOn: { base: ["page"], social_login: ["social_user"] },
   visibility: selfMessagingPolicy,
   errorForm: "wrapped",

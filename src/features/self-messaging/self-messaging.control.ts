@@ -90,7 +90,9 @@ const pressInApp = ({ world, body: { social_account, ...pressed } }: ControlRequ
     await pressButton(tx, world, await recipientOf(tx, world, social_account), pressed);
   });
 
-/** D-406: in the order in which the messages were sent, which a clock that was set back does not change. */
+/**
+ * D-406: returns the messages of an account's thread in the order in which they were sent. The order stays right if the world's clock is set back.
+ */
 async function readInApp({ world, query: { social_account } }: ControlRequest<Static<typeof threadQuery>>) {
   const { reader } = world.database;
   const { id } = await accountOf(reader, world, social_account);

@@ -1,6 +1,6 @@
 /**
- * The events of self messaging, which a message (D1) or an action in the app causes. Each event is emitted in the transaction of its cause. Payloads
- * (HOOK-4 to HOOK-18) are in the envelope of HOOK-2 and HOOK-3; times are Unix milliseconds (D-52).
+ * Emits the events of self messaging. A message (D1) or an action of a person in the app causes an event, which is emitted in the same transaction.
+ * Payloads (HOOK-4 to HOOK-18) are in the envelope of HOOK-2 and HOOK-3; times are Unix milliseconds (D-52).
  */
 import type { SocialAccountFacts } from "#features/social-accounts/api";
 import type { World } from "#graph/worlds/world";
@@ -19,7 +19,10 @@ import {
 /** An account that can receive messages. */
 export type Recipient = SocialAccountFacts & { readonly social_scoped_id: NodeId };
 
-/** HOOK-6, HOOK-7, D-134: the payload of an echo. The account is the sender, with its id, and the recipient, with its social-scoped id. */
+/**
+ * HOOK-6, HOOK-7, D-134: the payload of an echo. The account is both sender and recipient: the sender has the account's id, and the recipient has its
+ * social-scoped id.
+ */
 const echoPayload = (account: Recipient, mid: string, text: string, timestamp: number): EchoPayload => ({
   sender: { id: account.id },
   recipient: { id: account.social_scoped_id },
@@ -34,7 +37,9 @@ export interface Postback {
   readonly mid: string;
 }
 
-/** HOOK-12, HOOK-13, D-134: the payload of a postback. The account pressed the button as a person, so as the sender it has its social-scoped id. */
+/**
+ * HOOK-12, HOOK-13, D-134: the payload of a postback. The person of the account pressed the button, so the sender has the account's social-scoped id.
+ */
 const postbackPayload = (account: Recipient, { title, payload, mid }: Postback, timestamp: number): PostbackPayload => ({
   sender: { id: account.social_scoped_id },
   recipient: { id: account.id },
@@ -46,7 +51,7 @@ const postbackPayload = (account: Recipient, { title, payload, mid }: Postback, 
 /** A media object or a live video that somebody comments on. */
 export interface CommentedMedia {
   readonly id: NodeId;
-  /** The social account that the media object or live video belongs to. */
+  /** The social account that owns the media object or live video. */
   readonly owner: NodeId;
   readonly media_product_type: string;
 }
@@ -63,8 +68,8 @@ function commentPayload(from: SocialAccountFacts, media: CommentedMedia, id: Nod
 }
 
 /**
- * HOOK-19: sends a message of an account to itself: emits its echo, and adds it to the account's thread (D-406). `app` is the app that sends the
- * message; undefined if the person writes it. Returns the id of the message.
+ * HOOK-19: sends a message of an account to itself. Emits the echo of the message, and adds the message to the account's thread (D-406). `app` is the
+ * app that sends the message; undefined if a person writes the message. Returns the id of the message.
  */
 export async function writeToSelf(tx: Transaction, world: World, account: Recipient, text: string, app?: NodeId): Promise<NodeId> {
   const mid = world.ids.mint();
@@ -86,7 +91,7 @@ const commentWebhooks = { comments: commentWebhook, live_comments: liveCommentWe
 export type CommentField = keyof typeof commentWebhooks;
 
 /**
- * HOOK-14, SELF-16: emits the event of a comment. The event is one of the owner of the media object or live video (D-134). Returns the id of the
+ * HOOK-14, SELF-16: emits the event of a comment. The event belongs to the owner of the media object or live video (D-134). Returns the id of the
  * comment.
  */
 export async function comment(

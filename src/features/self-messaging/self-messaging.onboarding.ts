@@ -75,7 +75,10 @@ function missingForSelfMessaging(
   return undefined;
 }
 
-/** Returns whether the app's access level covers the account. Advanced access covers all accounts, so roles are not looked up for it. */
+/**
+ * Returns whether the app's access level covers the account. Advanced access covers all accounts, so the function looks up roles only for standard
+ * access.
+ */
 async function isCovered(
   reader: Reader,
   ports: PortRegistry,
@@ -86,14 +89,14 @@ async function isCovered(
   return account.user !== undefined && (await ports.get("app").rolesOf(reader, app.id, account.user)).length > 0;
 }
 
-/** D-13, D-52, D-133, SELF-4 to SELF-11, SELF-17, SELF-18: the policy of sending a message to oneself. */
+/** The policy of sending a message from an account to itself (D-13, D-52, D-133, SELF-4 to SELF-11, SELF-17, SELF-18). */
 export const selfMessagingPolicy = definePolicy({
   name: "selfMessaging",
   summary:
     "a token of the account, or of its page; the account is professional and connected to the app, and the app has messaging access and, at access level standard, a role for the person behind the account",
   kinds: ["page", "social_user"],
   scopes: flows.page.messages,
-  // D-52: a caller cannot see other accounts, so the id of another account is like the id of a missing account.
+  // D-52: a caller cannot see the accounts of others, so a request for such an account gets the same error as a request for a missing account.
   async canSee({ token, node, reader, ports, facts }) {
     const account = await socialAccountOf(node.owner, reader, ports, facts);
     return account !== undefined && isOfFlow(token, account);
@@ -121,13 +124,13 @@ export interface OnboardingFacts {
   readonly tokens: readonly HeldToken[];
 }
 
-/** Returns whether the app receives an event of the account. The function is pure, and defined for every combination of facts. */
+/** Returns whether the app receives an event of the account. The result depends only on the parameters. */
 export function receivesWebhook({ field, account, app, isPersonOnApp, isSubscribed, tokens }: OnboardingFacts): boolean {
   return isSubscribed && missingForSelfMessaging(account, app, isPersonOnApp) === undefined && tokens.some((token) => suffices(token, field));
 }
 
 function suffices({ type, scopes, isRoleViaBusiness }: HeldToken, field: SelfMessagingField): boolean {
-  // SELF-14: a role via business needs more scopes for comments.
+  // SELF-14: if the user's role comes from a business, webhooks of comments need more scopes.
   const more = type === "page" && field !== "messages" && isRoleViaBusiness ? BUSINESS_ROLE_SCOPES : [];
   return [...flows[type][field], ...more].every((scope) => scopes.includes(scope));
 }
@@ -155,7 +158,7 @@ async function factsOf(
   nowSeconds: number,
 ): Promise<OnboardingFacts | undefined> {
   const isSubscribed = await ports.get("webhook_subscription").isSubscribed(reader, id, "social", field);
-  // The subscription is checked first, because most connected apps are not subscribed.
+  // The subscription is checked before the app is read, because most connected apps are not subscribed.
   const app = isSubscribed ? await ports.get("app").findFacts(reader, id) : undefined;
   if (app === undefined) return undefined;
   const tokens: HeldToken[] = [];

@@ -6,7 +6,8 @@ export const selfMessagingMigrations: readonly Migration[] = [
   {
     name: "tables",
     statements: [
-      // D-406: a thread is a ring of places, so a new message replaces the oldest one and a thread never grows.
+      // D-406: a full thread does not grow, because a new message overwrites the row of the oldest message. The column `place` has the number of the
+      // row.
       `CREATE TABLE self_messages (account BIGINT NOT NULL, place INTEGER NOT NULL, n BIGINT NOT NULL, mid TEXT NOT NULL, time_ms BIGINT NOT NULL,
         app BIGINT, text TEXT NOT NULL, payload TEXT, PRIMARY KEY (account, place)) WITHOUT ROWID`,
       "CREATE TABLE self_threads (account BIGINT PRIMARY KEY, messages BIGINT NOT NULL) WITHOUT ROWID",
@@ -14,13 +15,13 @@ export const selfMessagingMigrations: readonly Migration[] = [
   },
 ];
 
-/** D-406: the number of messages that a thread keeps, as many as a person scrolls through. */
+/** D-406: the greatest number of messages in a thread: more than a person usually scrolls through. */
 export const THREAD_MESSAGES_MAX = 200;
 
 export interface ThreadMessage extends Row {
   /** The id of the message; for a pressed button, the id of the message that has the button. */
   mid: string;
-  /** The world's time in Unix ms. */
+  /** The time of the message in Unix milliseconds of the world's clock. */
   time_ms: number;
   /** The app that sent the message; null if the person wrote it or pressed the button. */
   app: string | null;
@@ -30,7 +31,7 @@ export interface ThreadMessage extends Row {
   payload: string | null;
 }
 
-/** Adds a message to the end of an account's thread, in place of the oldest one if the thread is full. */
+/** Adds a message to the end of an account's thread. If the thread is full, the new message overwrites the oldest message. */
 export async function addToThread(tx: Transaction, account: NodeId, { mid, time_ms, app, text, payload }: ThreadMessage): Promise<void> {
   const thread = await tx.get<{ messages: number }>(sql`
     INSERT INTO self_threads (account, messages) VALUES (${account}, 1)
@@ -43,7 +44,7 @@ export async function addToThread(tx: Transaction, account: NodeId, { mid, time_
       text = excluded.text, payload = excluded.payload`);
 }
 
-/** The messages of an account's thread, in the order in which they were sent. */
+/** Lists the messages of an account's thread, in the order in which they were sent. */
 export const readThread = (reader: Reader, account: NodeId): Promise<ThreadMessage[]> =>
   reader.all<ThreadMessage>(sql`
     SELECT m.mid, m.time_ms, CAST(m.app AS TEXT) AS app, m.text, m.payload FROM self_messages m WHERE m.account = ${account} ORDER BY m.n`);

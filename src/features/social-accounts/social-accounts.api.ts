@@ -1,4 +1,4 @@
-/** The part of the social-accounts feature that other features may import: the facts of social accounts, and their policy. */
+/** The facts about social accounts, and the functions for policies, that other features may import from the social-accounts feature. */
 import type { FactsOf } from "#auth/app-facts";
 import { type PageRole, pageTasksOf } from "#auth/page-policies";
 import { definePolicy, type PolicyInput } from "#auth/policy";
@@ -10,7 +10,7 @@ import type { PageRequest } from "#storage/keyset";
 export interface SocialAccountFacts {
   readonly id: NodeId;
   readonly username: string;
-  /** The id of the account as a recipient of messages (D1, D-52). This id also leads to the account. */
+  /** The id of the account as a recipient of messages (D1, D-52). Requests can also address the account by this id. */
   readonly social_scoped_id: NodeId | undefined;
   /** The page that the account belongs to. */
   readonly page: NodeId | undefined;
@@ -22,7 +22,7 @@ export interface SocialAccountFacts {
 }
 
 interface SocialAccountPort {
-  /** Returns accounts by their ids, as many as the page has. */
+  /** Lists accounts ordered by id. `page` has the greatest number of accounts to return. */
   listAccounts(reader: Reader, page: PageRequest): Promise<readonly SocialAccountFacts[]>;
   findAccount(reader: Reader, account: NodeId): Promise<SocialAccountFacts | undefined>;
   /** Returns the accounts of the page, ordered by id. */

@@ -8,7 +8,7 @@ export const shownAccount = (account: SocialAccountFacts | undefined): ShownAcco
 
 const text: Field<ShownAccount> = { schema: Type.String(), policy: socialAccount };
 
-/** D-165: the fields of a social account. The `name` of an account is its username, because it has no other name. */
+/** D-165: the fields of a social account. The field `name` shows the account's username, because a social account has no other name. */
 export const accountNode: FieldSet<ShownAccount> = {
   fields: { id: text, name: { ...text, of: (row) => row.username }, username: text },
   defaults: ["id", "username"],

@@ -6,12 +6,15 @@ import { utcText } from "#kernel/clock";
 import { permissionMissing, taskMissing } from "#kernel/errors";
 import type { MediaRow } from "./tagged-media.store.ts";
 
-/** AUTH-14, D-13: the page tasks that match the permissions; a user needs one of them. */
+/** AUTH-14, D-13: the page tasks for listing tagged media; a user needs at least one of these tasks. */
 const TASKS = ["MANAGE", "CREATE_CONTENT", "MODERATE"];
 /** AUTH-13: a token needs one of these scopes if the user's role was given through the business management tool. */
 export const BUSINESS_SCOPES = ["ads_management", "ads_read"];
 
-/** E1-6, D-53: returns whether the caller may see the account and the account is professional. Any other account is treated like a missing one. */
+/**
+ * E1-6, D-53: returns whether the caller may see the account and the account is professional. For any other account the response is the same as for a
+ * missing account.
+ */
 async function canSeeProfessional(input: PolicyInput): Promise<boolean> {
   const account = await socialAccountOf(input.node.owner, input.reader, input.ports, input.facts);
   return account?.professional === true && (await canSeeAccount(input));
@@ -54,9 +57,7 @@ const usernameOf =
     return accounts.map((id) => usernames.get(id));
   };
 
-/**
- * The account that a media object belongs to. Any person may own this account, so only the two fields that are part of the media object are returned.
- */
+/** The fields of the account that a media object belongs to. The account may belong to a stranger, so only these two fields are returned. */
 const ownerSet: FieldSet = {
   fields: {
     id: text,
@@ -65,7 +66,7 @@ const ownerSet: FieldSet = {
   defaults: ["id"],
 };
 
-/** D-53, D-38: the fields of all media objects. An album contains no albums, so only the media objects in the list have `children`. */
+/** D-53, D-38: the fields of all media objects. An album cannot contain albums, so the children of an album do not have the field `children`. */
 const mediaFields = {
   id: text,
   caption: text,

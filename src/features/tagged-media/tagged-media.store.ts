@@ -32,8 +32,8 @@ export const taggedMediaMigrations: readonly Migration[] = [
         permalink TEXT, thumbnail_url TEXT, shortcode TEXT, like_count BIGINT NOT NULL, comments_count BIGINT NOT NULL, timestamp BIGINT NOT NULL,
         is_private INTEGER NOT NULL, children TEXT NOT NULL, PRIMARY KEY (owner, id)
       ) WITHOUT ROWID`,
-      // The primary key starts with the tagged account and separates private from public media, so that a page of the list is read in the order of
-      // the key.
+      // The primary key starts with the tagged account and `is_private`, so that the database can read a page of public media in the order of the
+      // key.
       `CREATE TABLE media_tags (
         account BIGINT NOT NULL, is_private INTEGER NOT NULL, timestamp BIGINT NOT NULL, media BIGINT NOT NULL, owner BIGINT NOT NULL,
         PRIMARY KEY (account, is_private, timestamp, media)
@@ -79,15 +79,15 @@ const newestFirst = {
 } as const;
 
 /**
- * E1: lists the media in which an account is tagged. Private media are never returned. The query leaves them out before it limits the page, so each
- * page is full (D-35).
+ * E1: lists the media in which an account is tagged. Private media are never returned. The query leaves out private media before it limits the number
+ * of rows, so each page except the last is full (D-35).
  */
 export function listTaggedMedia(reader: Reader, account: NodeId, page: PageRequest): Promise<ListPage<MediaRow>> {
   const tagged = "JOIN media_tags g ON t.owner = g.owner AND t.id = g.media WHERE g.account = ? AND g.is_private = 0";
   return readPage<MediaRow>(reader, append(mediaTable.select, tagged, [account]), newestFirst, page);
 }
 
-/** Stores a new media object and its tags. Returns false, and stores nothing, if its id is used already. */
+/** Stores a new media object and its tags. Returns false, and stores nothing, if the id of the media object is used already. */
 export async function insertMedia(tx: Transaction, media: MediaRow, tagged: readonly string[]): Promise<boolean> {
   if (!(await mediaTable.insert(tx, media))) return false;
   await saveTags(tx, media, tagged);
@@ -112,7 +112,7 @@ export async function countComment(tx: Transaction, owner: NodeId, id: NodeId): 
   await tx.runOne(sql`UPDATE media SET comments_count = comments_count + 1 WHERE owner = ${owner} AND id = ${id}`);
 }
 
-/** E1: returns the public children of albums. Private media are never returned, not even as a child of a public album. */
+/** E1: returns the public children of albums. Private media are never returned, even if they are children of a public album. */
 export async function publicChildren(reader: Reader, albums: readonly MediaRow[]): Promise<(readonly MediaRow[])[]> {
   const children = albums.map((album) => (JSON.parse(album.children) as string[]).map((id) => [album.owner, id] as const));
   const rows = await allWithKeys<MediaRow>(reader, children.flat(), publicOfWanted);

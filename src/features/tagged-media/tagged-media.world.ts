@@ -43,7 +43,7 @@ function rowOf({ private: isPrivate, tagged: _, children, ...rest }: Entry, { cl
   return { ...absent, ...rest, is_private: isPrivate ? 1 : 0, children: JSON.stringify(children) };
 }
 
-/** E1: returns the accounts that are tagged in a media object. An account that tags itself does not count, so such a tag is not stored. */
+/** E1: returns the accounts that are tagged in a media object. If an account tags itself, the tag is ignored and not stored. */
 const taggedBy = ({ tagged, owner }: Entry): string[] => tagged.filter((account) => account !== owner);
 
 export const mediaSection = ownedSection({

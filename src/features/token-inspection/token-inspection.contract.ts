@@ -4,8 +4,8 @@ import { readOperation } from "#graph/contract/operation";
 import { taskMissing, tokenInvalid } from "#kernel/errors";
 
 /**
- * AUTH-16: the policy of inspecting a token: the caller is a microblog tester of the app. D-55 [clients]: the caller may also be the app itself or a
- * person; the handler decides which people.
+ * AUTH-16: the policy of inspecting a token. The caller must be a microblog tester of the app. D-55 [clients]: the caller may also be the app itself
+ * or a person; the handler decides which people may inspect the token.
  */
 export const inspection = definePolicy({
   name: "inspection",

@@ -20,7 +20,7 @@ const uri = Type.String({
   format: "callback",
   description: "the address of the alternate callback",
 });
-/** H1-6, H4-6, D-304: the verify token of a callback. The length of a verify token is limited only by the length of the request's body. */
+/** H1-6, H4-6, D-304: the verify token of a callback. Only the size limit of the request's body limits the length of a verify token. */
 const tokenOf = { description: "the verify token of the handshake, before the callback is stored" };
 const verifyToken = Type.String({ minLength: 1, ...tokenOf });
 const removal = Type.Object({ override_callback_uri: Type.Literal(""), verify_token: Type.Optional(Type.String(tokenOf)) });
@@ -61,7 +61,8 @@ export const setAccountOverride = writeOperation({
     { override_callback_uri: Type.Optional(uri), verify_token: Type.Optional(verifyToken) },
     {
       dependentRequired: { override_callback_uri: ["verify_token"], verify_token: ["override_callback_uri"] },
-      // H3, D-57: a request without `override_callback_uri` must not have unknown parameters, because a misspelt one would remove the override.
+      // H3, D-57: a request without `override_callback_uri` removes the override. It must not have unknown parameters, because one of them may be a
+      // misspelt `override_callback_uri`.
       if: having("override_callback_uri"),
       else: noOthers,
     },
@@ -87,7 +88,7 @@ export const setNumberOverride = writeOperation({
   errors: ["invalidParameter", "handshakeFailed", "challengeMismatch"],
 });
 
-/** H5-1 to H5-7: the field with the overrides and the default callback of the calling app (D-57). */
+/** H5-1 to H5-7: the field of a phone number with the overrides and the default callback of the calling app (D-57). */
 export const webhookConfiguration: Field = {
   schema: Type.Object({
     phone_number: Type.Optional(Type.String()),

@@ -7,7 +7,8 @@ export const webhookOverrideMigrations: readonly Migration[] = [
   {
     name: "tables",
     statements: [
-      // The row with `phone_number` 0 has the override of the account itself, because a column of the primary key cannot be null.
+      // If `phone_number` is 0, the row has the override of the account itself. The number 0 is used because a column of the primary key cannot be
+      // null.
       `CREATE TABLE webhook_overrides (account BIGINT NOT NULL, app BIGINT NOT NULL, phone_number BIGINT NOT NULL, override_callback_uri TEXT NOT NULL,
         PRIMARY KEY (account, app, phone_number)) WITHOUT ROWID`,
       "CREATE INDEX webhook_overrides_by_app ON webhook_overrides (app, account)",
@@ -16,8 +17,8 @@ export const webhookOverrideMigrations: readonly Migration[] = [
 ];
 
 /**
- * The ports of overrides. An override belongs to an app and an account, or to an app and one of the account's numbers (D-57). If `number` is
- * undefined, the override of the account itself is meant.
+ * The ports of overrides. An override belongs to an app and an account, or to an app and one of the account's numbers (D-57). If the parameter
+ * `number` is undefined, the functions use the override of the account itself.
  */
 interface OverridePort {
   find(reader: Reader, account: NodeId, app: NodeId, number: NodeId | undefined): Promise<string | undefined>;
@@ -33,7 +34,7 @@ interface OverridePort {
 }
 
 interface OverrideWritesPort {
-  /** Stores the address of an override. The address must be verified already. */
+  /** Stores the address of an override. The caller must have verified the address. */
   save(tx: Transaction, account: NodeId, app: NodeId, number: NodeId | undefined, uri: string): Promise<void>;
   remove(tx: Transaction, account: NodeId, app: NodeId, number: NodeId | undefined): Promise<void>;
   /** Removes all overrides of the app for the account and for the account's numbers. */
@@ -50,7 +51,7 @@ declare module "#kernel/ports" {
 /** The value of `phone_number` in the row of an account's own override. */
 const ACCOUNT_ITSELF = "0";
 
-/** The cached fact by which routing finds overrides. The key is the account's id, also for the overrides of the account's numbers. */
+/** The cached fact with the overrides of an account and of its phone numbers, which the routing of webhooks reads. The key is the account's id. */
 const webhookOverrideFact = "webhook_override";
 
 const keyOf = (number: NodeId | undefined): string => number ?? ACCOUNT_ITSELF;

@@ -9,7 +9,9 @@ import { unservedPageFields } from "./webhook-subscriptions.unserved.ts";
 /** D-60: the policy of an app's own subscriptions. */
 export const appSubscriptions = appTokenAlone("appSubscriptions");
 
-/** D-60: the policy of a page's subscriptions: the calling app subscribes itself to the page, or lists the apps that are subscribed. */
+/**
+ * D-60: the policy of a page's subscriptions. With a token of the page, the calling app subscribes itself to the page, or lists the subscribed apps.
+ */
 export const pageSubscriptions = definePolicy({
   name: "pageSubscriptions",
   summary: "a token of the page",
@@ -25,7 +27,7 @@ const access = { surfaces: ["base"], versions: "platform", scheme: "anywhere", e
 const ofApp = { ...access, policy: appSubscriptions, on: "app", edge: "subscriptions" } as const;
 const ofPage = { ...access, policy: pageSubscriptions, on: "page", edge: "subscribed_apps" } as const;
 
-/** D-60: the kinds of nodes whose events an app can subscribe to. */
+/** D-60: the object, which names the kind of nodes whose events an app subscribes to. */
 const object = Type.Union([Type.Literal("social"), Type.Literal("chatapp_business_account"), Type.Literal("page"), Type.Literal("catalog")], {
   description: "the kind of nodes that the events are about",
 });
@@ -33,13 +35,14 @@ const objects = object.anyOf.map(({ const: name }) => name);
 const names = Type.Array(Type.String());
 
 /**
- * D-164: the names of the fields that an app can subscribe to. In the profile `clients` these include fields of pages whose events are never sent.
+ * D-164: the names of the fields that an app can subscribe to. In the profile `clients`, the names include fields of pages whose events Plaza never
+ * sends.
  */
 const fieldNames = (of: readonly WebhookObject[]) => [
   ...of.map((one) => ({ type: "string", [NAMES_OF]: one })),
   ...(of.includes("page") ? [{ type: "string", enum: [...unservedPageFields], [ONLY_IN]: "clients" }] : []),
 ];
-/** D-337: the most names in a list of fields, because each name is compared with all fields. An object has some tens of fields. */
+/** D-337: the greatest number of names in a list of fields, because each name is compared with all fields. An object has some tens of fields. */
 const FIELDS_MAX = 200;
 
 const fieldsOf = (...of: readonly WebhookObject[]) =>
@@ -50,7 +53,7 @@ const fieldsOf = (...of: readonly WebhookObject[]) =>
     [PROBLEM]: `must be fields of ${of.join(", ")}`,
   });
 
-/** The rule that `fields` must be fields of the `object`. The rule is written with `if` and `then`, which generators of types leave out. */
+/** The part of the schema that allows only fields of the request's `object`. It is written with `if` and `then`, which generators of types ignore. */
 const ofTheirObject = objects.reduceRight<Record<string, unknown>>(
   (otherwise, one) => ({
     if: { properties: { object: { const: one } } },

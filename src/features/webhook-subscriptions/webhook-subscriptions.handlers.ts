@@ -18,7 +18,7 @@ import { unservedPageFields } from "./webhook-subscriptions.unserved.ts";
 type Subscribe = OperationRequest<Static<typeof subscribeApp.params>>;
 type SubscribeToPage = OperationRequest<Static<typeof subscribeToPage.params>>;
 
-/** D-164: returns the notes of `debug=all` about fields of pages whose events are never sent. */
+/** D-164: returns the notes that a request with `debug=all` gets about fields of pages whose events Plaza never sends. */
 const notesOn = (fields: readonly string[], parameter: string): string[] =>
   fields.filter((field) => unservedPageFields.has(field)).map((field) => `${parameter} contains ${field}, which is subscribed and never sent.`);
 

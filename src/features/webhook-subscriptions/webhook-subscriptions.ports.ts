@@ -1,6 +1,6 @@
 /**
- * The ports of subscriptions. The features apps and pages use these ports for the entries of a world file, webhook-overrides for the default callback
- * (H5), and the webhook engine (`src/webhooks`) for routing.
+ * The ports of subscriptions. The features apps and pages use the ports for the entries of a world file, the feature webhook-overrides uses them for
+ * the default callback (H5), and the webhook engine (`src/webhooks`) uses them to find the receivers of an event.
  */
 
 import { WorldProblem } from "#graph/worlds/file/schema-words";
@@ -62,13 +62,15 @@ interface SubscriptionPort {
 }
 
 interface SubscriptionWritesPort {
-  /** Replaces the app's callbacks and subscriptions. Throws `WorldProblem` for a field that its object does not have. */
+  /**
+   * Replaces the app's callbacks and subscriptions. Throws `WorldProblem` if the object of a subscription does not have one of the subscribed fields.
+   */
   saveOfApp(tx: Transaction, app: NodeId, webhooks: AppWebhooks, world: World): Promise<void>;
-  /** Replaces the page's subscriptions. Throws `WorldProblem` for a field that pages do not have. */
+  /** Replaces the page's subscriptions. Throws `WorldProblem` if pages do not have one of the subscribed fields. */
   saveOfPage(tx: Transaction, page: NodeId, subscriptions: readonly PageSubscription[], world: World): Promise<void>;
-  /** Stores the replaced secret of an app. For a day it signs beside the new secret (D-132). */
+  /** Stores the replaced secret of an app. For a day, webhooks are signed with both the replaced and the new secret (D-132). */
   retireSecret(tx: Transaction, app: NodeId, sealedSecret: string, world: World): Promise<void>;
-  /** Replaces each sealed value of an app by the result of `again`. If the result is undefined, the value stays as it is. */
+  /** Calls `again` for each sealed value of an app and stores its result. If the result is undefined, the stored value does not change. */
   resealOfApp(tx: Transaction, app: NodeId, again: (sealed: string) => string | undefined): Promise<void>;
 }
 
@@ -151,7 +153,10 @@ export async function saveOfPage(tx: Transaction, page: NodeId, subscriptions: r
   }
 }
 
-/** D-132: the time for which a replaced secret still signs: a day of real time, in which an operator gives the new secret to all receivers. */
+/**
+ * D-132: the time for which webhooks are also signed with a replaced secret: a day of real time, in which an operator gives the new secret to all
+ * receivers.
+ */
 const OVERLAP_MS = 24 * 60 * 60 * 1_000;
 
 export async function retireSecret(tx: Transaction, app: NodeId, sealed_secret: string, world: World): Promise<void> {
@@ -167,7 +172,7 @@ export async function subscribersOfAccount(reader: Reader, ports: PortRegistry, 
   return subscribed;
 }
 
-/** Returns the first thing that the app lacks to get the event (`WebhookAppPort.missingFor`). */
+/** Returns a text with the first condition that the app does not meet to get the event (`WebhookAppPort.missingFor`). */
 export async function missingFor(
   reader: Reader,
   ports: PortRegistry,

@@ -8,8 +8,8 @@ export const webhookSubscriptionMigrations: readonly Migration[] = [
   {
     name: "tables",
     statements: [
-      // The row with the object '*' has the callback for objects without a callback of their own. Only a world file sets this row, and it has no
-      // fields.
+      // The row with the object '*' has the callback for objects without a callback of their own. Only a world file can set this row. The row has no
+      // subscribed fields.
       `CREATE TABLE webhook_subscriptions (
         app BIGINT NOT NULL, object TEXT NOT NULL, callback_url TEXT, sealed_verify_token TEXT, is_verified INTEGER NOT NULL, fields TEXT NOT NULL,
         PRIMARY KEY (app, object)
@@ -107,9 +107,10 @@ const newestFirst = ordered("descending", "p.app");
 export const pagePageSubscriptions = (reader: Reader, page: NodeId, request: PageRequest): Promise<ListPage<PageSubscriptionRow>> =>
   readPage<PageSubscriptionRow>(reader, append(selectOfPages, "WHERE p.page = ?", [page]), newestFirst, request);
 
-/** D-131: returns the apps that are subscribed to the field both on the page and for themselves. */
+/** D-131: returns the apps that are subscribed to the field both on the page and in their own subscriptions. */
 export async function subscribersOfPage(reader: Reader, page: NodeId, field: string): Promise<NodeId[]> {
-  // There are two queries instead of a join, because the function runs for each event of a page, and most pages have no subscriber.
+  // The function makes a query for the page and then a query for each app, instead of one join, because it runs for each event of a page and most
+  // pages have no subscriber.
   const rows = await reader.all<PageSubscriptionRow>(append(selectOfPages, "WHERE p.page = ?", [page]));
   const subscribers: NodeId[] = [];
   for (const { app, subscribed_fields } of rows) {
@@ -129,7 +130,7 @@ export async function deletePageSubscription(tx: Transaction, page: NodeId, app:
   await tx.run(sql`DELETE FROM page_subscribed_apps WHERE page = ${page} AND app = ${app}`);
 }
 
-/** A replaced secret of an app. A replaced secret signs until `until_ms`, in Unix milliseconds of real time (D-132). */
+/** A replaced secret of an app. Webhooks are also signed with this secret until `until_ms`, in Unix milliseconds of real time (D-132). */
 export interface RetiredSecretRow extends Row {
   sealed_secret: string;
   until_ms: number;
@@ -154,7 +155,7 @@ export async function countSealedOtherwise(reader: Reader, prefix: string): Prom
   return row?.n ?? 0;
 }
 
-/** Replaces each sealed value of an app by the result of `again`. If the result is undefined, the value stays as it is. */
+/** Calls `again` for each sealed value of an app and stores its result. If the result is undefined, the stored value does not change. */
 export async function resealOfApp(tx: Transaction, app: NodeId, again: (sealed: string) => string | undefined): Promise<void> {
   const retired = await findRetiredSecret(tx, app);
   const secret = retired === undefined ? undefined : again(retired.sealed_secret);
