@@ -22,7 +22,7 @@ export const appNode: FieldSet<AppRow> = {
     migrations: {
       schema: migrations,
       policy: ownApp,
-      // VER-7e: the field has each migration whose transition period has begun, and whether the migration is on for the app.
+      // VER-7e: the field `migrations` says for each migration whose transition period has begun whether the migration is on for the app.
       of: (row, { world, isMigrated }) => {
         // The migrations come from the row and not from the cached facts, because an update may have written the row a moment ago (D-33).
         const app = { created_time: row.created_time, migrations: JSON.parse(row.migrations) };

@@ -21,7 +21,7 @@ export async function countOthers(reader: Reader, { sealer, ports }: World): Pro
   return (await countSealedOtherwise(reader, sealer.prefix)) + (await ports.get("webhook_subscription").countSealedOtherwise(reader, sealer.prefix));
 }
 
-/** Returns whether the world's keys open at least one secret of the first apps, or the world has no apps. */
+/** Returns true if the world has no apps, or if the world's keys open the secret of at least one of the first hundred apps. */
 export async function opensAny(reader: Reader, { sealer }: World): Promise<boolean> {
   const { rows } = await listApps(reader, { limit: APPS_MAX });
   return rows.length === 0 || rows.some(({ sealed_secret }) => isOpened(sealer, sealed_secret));
@@ -55,7 +55,7 @@ export const resealJob: JobKind<World> = {
     const ends = world.keys.previous.flatMap(({ untilMs }) => (untilMs === undefined ? [] : [untilMs]));
     if (ends.length === 0) return;
     const waitMs = Math.min(...ends) - nowMs;
-    // A previous key may still exist after its time has passed, because something else needs the key. The job then checks again in an hour.
+    // A previous key may still exist after its time has passed, because something else needs the key. In this case the job runs again in an hour.
     const dueMs = world.clock.nowMs() + (waitMs > 0 ? waitMs : ASK_AGAIN_MS);
     await world.database.write(async (tx) => {
       await job.settle(tx);

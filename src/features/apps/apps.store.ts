@@ -71,7 +71,7 @@ export async function findApp(reader: Reader, id: string): Promise<AppFacts | un
 
 const appNames = sql`SELECT CAST(a.id AS TEXT) AS id, a.name FROM apps a WHERE a.id > 0`;
 
-/** Returns the names of apps by the apps' ids. Ids of missing apps are left out. */
+/** Returns a map from the ids of apps to their names. Ids of missing apps are left out. */
 export async function findAppNames(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await allWithIds<Pick<AppRow, "id" | "name">>(reader, appNames, "a.id", ids);
   return new Map(rows.map(({ id, name }) => [id, name]));

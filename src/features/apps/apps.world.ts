@@ -106,7 +106,7 @@ type Entry = Static<typeof entry>;
 const SECRET_BYTES = 16;
 
 /**
- * The greatest number of event schemas of an app, and the greatest length of all of them as JSON. Both are limited because the schemas are read
+ * The greatest number of event schemas of an app, and the greatest length of all of them as JSON. These limits exist because the schemas are read
  * together with the other facts about the app.
  */
 const EVENT_SCHEMAS_MAX = 100;
@@ -149,8 +149,8 @@ async function saveWebhooksAndRoles(tx: Transaction, given: Entry, world: World)
 const callbackWithout = ({ verify_token: _, ...rest }: Callback): Callback => rest;
 
 /**
- * Returns the callback of an entry. If it has no verify token, the stored verify token is added, unless the address has changed: a verify token
- * belongs to its address.
+ * Returns the callback of an entry. If the callback has no verify token, but the same address as the stored callback, the stored verify token is
+ * added.
  */
 function callbackKept(given: Callback | undefined, stored: Callback | undefined): Callback | undefined {
   if (given === undefined || given.verify_token !== undefined || stored?.verify_token === undefined || stored.url !== given.url) return given;

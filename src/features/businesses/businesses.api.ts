@@ -1,7 +1,4 @@
-/**
- * The types and functions of the businesses feature that other features may import. They tell whether a business exists, and whether a person works
- * for it.
- */
+/** The port, the policy and the function `worksFor` of the businesses feature, which other features may import. */
 import type { FactsOf } from "#auth/app-facts";
 import { definePolicy } from "#auth/policy";
 import type { NodeId } from "#kernel/ids";

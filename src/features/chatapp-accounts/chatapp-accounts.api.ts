@@ -17,7 +17,7 @@ interface ChatappAccountPort {
 }
 
 interface ChatappAccountWritesPort {
-  /** Subscribes the app to the account's webhooks. Subscribing a second time changes nothing. */
+  /** Subscribes the app to the account's webhooks. If the app is already subscribed, nothing changes. */
   subscribe(tx: Transaction, account: NodeId, app: NodeId): Promise<void>;
 }
 

@@ -57,7 +57,7 @@ export async function businessOf(reader: Reader, account: NodeId): Promise<NodeI
   return business === undefined || business === null ? undefined : nodeId(business);
 }
 
-/** Removes a deleted business from the accounts that belong to it. The accounts themselves stay. */
+/** Removes a deleted business from the accounts that belong to it. The accounts are not deleted. */
 export async function forgetBusiness(tx: Transaction, business: NodeId): Promise<void> {
   await tx.run(sql`UPDATE chatapp_accounts SET business = NULL WHERE business = ${business}`);
 }
@@ -80,7 +80,7 @@ export async function isSubscribed(reader: Reader, account: NodeId, app: NodeId)
   return found !== undefined;
 }
 
-/** Subscribes an app to the account's webhooks. Subscribing a second time changes nothing. */
+/** Subscribes an app to the account's webhooks. If the app is already subscribed, nothing changes. */
 export async function subscribeApp(tx: Transaction, account: NodeId, app: string): Promise<void> {
   await tx.run(sql`INSERT INTO chatapp_subscribed_apps (account, app) VALUES (${account}, ${app}) ON CONFLICT DO NOTHING`);
 }

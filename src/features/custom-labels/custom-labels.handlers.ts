@@ -39,7 +39,7 @@ export async function handleCreateLabel(request: CreateLabel, tx: Transaction) {
   const { page_label_name: name } = params;
   await tx.lock("labels", node.id);
   const most = readSetting(world, labelsPerPageMax);
-  // D-82: if this migration is on for the app, names of labels that differ only in upper and lower case are equal.
+  // D-82: if the migration is on for the app, names of labels that differ only in upper and lower case count as equal.
   const ignoresCase = request.isMigrated("label_names_case_insensitive");
   // The three queries run at the same time, so that they take one round trip on PostgreSQL, because other writes wait for the lock. If the label is
   // refused, the transaction is rolled back.

@@ -70,7 +70,7 @@ export const countLabel = (tx: Transaction, page: NodeId): Promise<void> =>
  * or a label with this name.
  */
 export async function reservePlace(tx: Transaction, page: NodeId, name: string, { most, ignoresCase }: NameRules): Promise<boolean> {
-  // One SQL statement checks and changes the number, so that it takes one round trip. Meanwhile other writes wait for the lock of the page.
+  // One SQL statement checks and changes the number, because other writes of the page wait for the lock during each round trip to the database.
   const changed = await tx.run(sql`
     INSERT INTO label_counts (page, labels)
     SELECT CAST(${page} AS BIGINT), 1 WHERE NOT EXISTS (

@@ -89,7 +89,7 @@ interface Answer {
   readonly url?: string;
   readonly confirmation_code?: string;
   readonly problem?: string;
-  /** Whether another attempt would be useless. */
+  /** The property is true if another attempt would be useless, so that Plaza makes no further attempt. */
   readonly isFinal?: true;
 }
 

@@ -6,7 +6,7 @@ import { taskMissing } from "#kernel/errors";
 import type { AccountRow } from "./login.accounts.ts";
 import { hasLogin } from "./login.permissions.ts";
 
-/** D-382: the policy of exchanges. Only the app itself may exchange, with its id and its secret. */
+/** D-382: the policy of exchanges. Only the app itself may exchange codes and tokens; the app sends its id and its secret. */
 export const loginClient = definePolicy({
   name: "loginClient",
   summary: "the app, by `client_id` and `client_secret`",
@@ -24,7 +24,7 @@ export const ownLoginToken = definePolicy({
   canSee: () => true,
 });
 
-/** D-384: the policy of a person's permissions. An app sees the people who have logged in to it. */
+/** D-384: the policy of a person's permissions. An app can read the permissions of a person only if the person has logged in to the app. */
 export const ownPermissions = definePolicy({
   name: "ownPermissions",
   summary: "the user's own token, or the app's own token for a user who has logged in to it",

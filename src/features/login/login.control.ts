@@ -1,4 +1,4 @@
-/** The control routes of the login. They do what a person does in the settings of the platform (operating.md: in-app). */
+/** The control routes of the login, with which a test acts like a person in the settings of the platform (operating.md: in-app). */
 import { type Static, Type } from "typebox";
 import { badRequest, conflict, unprocessable } from "#control-contract/errors";
 import { listOf, pageQuery, respondWithList, warnings, warningsOf } from "#control-contract/lists";

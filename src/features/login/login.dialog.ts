@@ -23,7 +23,7 @@ const CODE_KEPT_SECONDS = 86_400;
 /** The time for which the form of the dialog can be sent after it was opened. */
 const FORM_SECONDS = 3_600;
 const CODE_BYTES = 32;
-/** The greatest number of people that the dialog lists. To log in as another person, one types the person's id. */
+/** The greatest number of people that the dialog lists. For a person who is not in the list, the form has a field for the person's id. */
 export const PEOPLE_SHOWN_MAX = 100;
 
 interface Person {
@@ -36,7 +36,7 @@ interface Person {
 export interface Form {
   readonly kind: "form";
   readonly app: string;
-  /** The people as whom one can log in in a sandbox, or only the person who signed in. */
+  /** The list contains only the person who signed in. In a sandbox without a sign-in page, it contains the people from whom one chooses. */
   readonly people: readonly Person[];
   readonly isSignedIn: boolean;
   /** The permissions that the person can grant or decline. */
@@ -92,8 +92,8 @@ export async function openDialog(
 }
 
 /**
- * Handles the form that the person sent. If `isChosen` is true, the form must say who the person is. If it is false, the form must belong to a person
- * who signed in.
+ * Handles the form that the person sent. If `isChosen` is true, the form must say who the person is. If `isChosen` is false, the form must belong to
+ * a person who signed in.
  */
 export async function answerDialog(
   world: World,
@@ -132,7 +132,10 @@ function openedForm({ sealer, name }: World, token: string): SealedForm | undefi
   }
 }
 
-/** Stores the person's decisions. Returns the values that the app requested: a code, a token, or the lists of granted and denied permissions. */
+/**
+ * Stores which permissions the person granted and declined. Returns the values that the app requested: a code, a token, or the lists of granted and
+ * denied permissions.
+ */
 function answersTo(world: World, asked: Asked, person: NodeId, granted: readonly string[]): Promise<Readonly<Record<string, string | undefined>>> {
   const { app, host, redirect_uri, scopes, challenge, answers, is_rerequest } = asked;
   const is_account = host === "social_login";

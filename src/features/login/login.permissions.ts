@@ -24,13 +24,16 @@ export const hasLogin = async (reader: Reader, app: NodeId, person: NodeId): Pro
 interface Decision {
   readonly asked: readonly string[];
   readonly granted: readonly string[];
-  /** Whether the app asks again for permissions that the person declined before. If it does not, the declined permissions stay declined. */
+  /**
+   * Whether the app asks again for permissions that the person declined before. If the app does not ask again, the declined permissions stay
+   * declined.
+   */
   readonly isRerequest: boolean;
 }
 
 /**
- * Stores for each permission that the app asked for whether the person granted it. Returns the permissions of the new token: the permissions that the
- * person granted now, and those that she granted earlier and that the app did not ask for now.
+ * For each permission that the app requested, stores whether the person granted or declined the permission. Returns the permissions of the new token:
+ * the permissions that the person granted now, and those that she granted earlier and that the app did not ask for now.
  */
 export async function decide(tx: Transaction, app: NodeId, person: NodeId, { asked, granted: chosen, isRerequest }: Decision): Promise<string[]> {
   const known = await listPermissions(tx, app, person);

@@ -35,7 +35,7 @@ type Answer = (typeof ANSWERS)[number];
  */
 const AUTH_TYPES = ["rerequest", "reauthenticate", "reauthorize"];
 
-/** A request to open the dialog after it was checked. */
+/** A checked request to open the dialog. */
 export interface Asked {
   readonly app: NodeId;
   readonly host: "base" | "social_login";

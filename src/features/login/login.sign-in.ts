@@ -23,7 +23,7 @@ export interface SignInPage {
 
 /** A request of a browser to the dialog of a server with a sign-in page. */
 export interface SignIn extends SignInPage {
-  /** The address of the request. */
+  /** The full address of the browser's request. */
   readonly address: URL;
   /** The real time in Unix seconds, because the sign-in page does not know the time of the world. */
   readonly nowSeconds: number;

@@ -52,7 +52,7 @@ export async function findCode(reader: Reader, hash: string): Promise<StoredCode
 export const useCode = async (tx: Transaction, hash: string, nowSeconds: number): Promise<boolean> =>
   (await tx.run(sql`UPDATE login_codes SET used_at = ${Math.max(1, nowSeconds)} WHERE hash = ${hash} AND used_at = 0`)) === 1;
 
-/** Deletes codes that expired before this time, and the rows that link tokens to these codes. The tokens themselves stay. */
+/** Deletes codes that expired before this time, and the rows that link tokens to these codes. The tokens are not deleted. */
 export async function deleteOldCodes(tx: Transaction, before: number): Promise<void> {
   await tx.run(sql`DELETE FROM login_tokens WHERE code IN (SELECT c.hash FROM login_codes c WHERE c.expires_at < ${before})`);
   await tx.run(sql`DELETE FROM login_codes WHERE expires_at < ${before}`);
@@ -118,8 +118,8 @@ interface DeletionAnswer {
   /** The time of the confirmation in Unix seconds; 0 if the app has not confirmed the request. */
   confirmed_at: number;
   /**
-   * The address of the page on which the app shows the progress of the deletion, and the person's code for that page. Both are empty if the app has
-   * not confirmed the request.
+   * The address of the page on which the app shows the progress of the deletion, and the person's code for that page. The address and the code are
+   * empty if the app has not confirmed the request.
    */
   url: string;
   confirmation_code: string;

@@ -1,8 +1,8 @@
 /**
  * Stores the sums from which insights are computed (D-54). Each count is stored by spans of a second, a minute, an hour, a day, 32 days and 1,024
- * days. To count in a range, Plaza reads long spans in the middle of the range and shorter spans at its beginning and end: at each of these at most
- * 59 seconds, 59 minutes, 23 hours, 31 days and 31 times 32 days. A century has 36 spans of 1,024 days. Counting in any range therefore reads about
- * 400 sums at most, however many activities were recorded.
+ * days. To count in a range of time, Plaza reads spans of 1,024 days in the middle of the range, and shorter spans at both ends of the range. Each
+ * end has at most 59 seconds, 59 minutes, 23 hours, 31 days and 31 times 32 days. A century has 36 spans of 1,024 days. Counting in any range
+ * therefore reads about 400 sums at most, however many activities were recorded.
  */
 
 import type { NodeId } from "#kernel/ids";
@@ -21,8 +21,8 @@ export const LONGEST_SPAN = SPANS[SPANS.length - 1] as number;
 export const END_OF_TIME = Number.MAX_SAFE_INTEGER;
 
 /**
- * A stretch of time that is counted with spans of one length. Its sums have a start that is at least `from` and less than `to`. A stretch may be
- * empty.
+ * A stretch of time that is counted with spans of one length. The start of each sum in a stretch is at least `from` and less than `to`. A stretch may
+ * be empty.
  */
 export interface Stretch {
   readonly span: number;

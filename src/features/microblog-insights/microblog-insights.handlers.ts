@@ -50,8 +50,8 @@ export async function handleReadUserInsights(request: UserRequest, reader: Reade
 }
 
 /**
- * F2-5, D-54: returns the range of time of a request, by default yesterday and today. If the request has only `since`, the range ends now. If it has
- * only `until`, the range begins a day before the start of its last day.
+ * F2-5, D-54: returns the range of time of a request, by default yesterday and today. If the request has only `since`, the range ends now. If the
+ * request has only `until`, the range begins at the start of the day before its last day.
  */
 function rangeOf({ params, world }: UserRequest): TimeRange {
   const end = endOf(world);

@@ -72,8 +72,8 @@ export async function forgetParty(tx: Transaction, party: NodeId): Promise<void>
 }
 
 /**
- * D-306: returns whether the app may see the solution. The app may see it if the app owns the solution, or if an intent from or to the account has
- * the solution.
+ * D-306: returns whether the app may see the solution. The app may see the solution if the app owns the solution, or if an intent from or to the
+ * account refers to the solution.
  */
 export async function isSolutionSeen(reader: Reader, solution: NodeId, account: NodeId, app: NodeId): Promise<boolean> {
   const row = await reader.get(sql`

@@ -10,7 +10,7 @@ import type { ListPage, PageRequest } from "#storage/keyset";
 
 interface PagePort {
   findName(reader: Reader, page: NodeId): Promise<string | undefined>;
-  /** Returns the names of pages by the pages' ids. An id that is not the id of a page is left out. */
+  /** Returns a map from the ids of pages to their names. An id that is not the id of a page is left out. */
   findNames(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Lists the pages on which a user has a role, ordered by id. `tasks` is a JSON list of the user's tasks on the page. */
   pagesOf(reader: Reader, user: NodeId, page: PageRequest): Promise<ListPage<{ id: string; name: string; tasks: string }>>;
@@ -60,7 +60,7 @@ export function pageSet(policy: Policy, defaults: readonly string[]): FieldSet {
   return { fields: { id: text, name }, defaults };
 }
 
-/** Returns the field `page` for nodes whose owner is their page. `policy` is the policy of the node type. */
+/** Returns the field `page` of nodes that belong to a page. `policy` is the policy of the node type. */
 export function pageField(policy: Policy): Field {
   const set = pageSet(policy, ["id", "name"]);
   return {

@@ -55,9 +55,9 @@ function catalogOf(catalog: NodeId, reader: Reader, ports: PortRegistry, facts: 
 
 /** The tasks that give a person rights on a catalog. People of the linked business have these rights without a task (D-13). */
 interface Ways {
-  /** People with one of these tasks on the catalog's page have the right. */
+  /** A person with one of these tasks on the catalog's page has the right. */
   readonly tasks: readonly PageTask[];
-  /** People of an agency that has one of these tasks on the catalog have the right. */
+  /** A person of an agency has the right if the agency has one of these tasks on the catalog. */
   readonly sharedFor: readonly CatalogTask[];
 }
 

@@ -89,8 +89,8 @@ const uploadError: FieldSet<UploadErrorRow> = {
 };
 
 /**
- * The fields of a schedule. Their policy is the policy of the operation that returns the feed, because a caller who may send files to a feed may also
- * read the feed's schedules.
+ * Returns the fields of a schedule. `policy` is the policy of the operation that returns the feed, because a caller who may send files to a feed may
+ * also read the feed's schedules.
  */
 const scheduleSet = (policy: Policy): FieldSet => ({
   fields: Object.fromEntries(Object.entries(scheduleWords).map(([name, schema]): [string, Field] => [name, { schema, policy }])),

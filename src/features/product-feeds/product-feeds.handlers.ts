@@ -68,7 +68,7 @@ type ListArticles = ListRequest<Static<typeof listArticlesAndPublications.params
 export async function handleListArticles({ node, page, params }: ListArticles, reader: Reader): Promise<ListResult<ItemRow>> {
   const found = await listItems(reader, node.id, page);
   if (params.summary !== true) return found;
-  // The count is stored with the feed, so that a summary of a million items costs one lookup.
+  // The number of items is stored with the feed, so that a summary of a million items costs one lookup.
   const total_count = (await findFeed(reader, node.id))?.item_count ?? 0;
   return { ...found, extras: { summary: { total_count } } };
 }

@@ -1,4 +1,4 @@
-/** The limits of feed files. Everything whose size a file determines has a limit. */
+/** The limits of feed files. Each size that depends on the content of a file has a limit. */
 
 /**
  * The longest row, because a reader has the whole row in memory. A row may also have long values that are not fields of an item, such as pages of
@@ -6,8 +6,8 @@
  */
 export const ROW_CHARACTERS_MAX = 1_048_576;
 /**
- * The number of characters that a reader keeps of a longer value. No field accepts this number, so the field's own rule still refuses the shortened
- * value.
+ * The number of characters that a reader keeps of a longer value. This number is larger than the limit of each field, so the shortened value is still
+ * refused.
  */
 export const VALUE_CHARACTERS_MAX = 65_536;
 /**

@@ -10,7 +10,7 @@ export interface FeedRow extends Row {
   id: string;
   catalog: string;
   name: string;
-  /** The generation that the feed shows. */
+  /** The number of the generation whose items the feed shows. */
   generation: number;
   /** The number of items that the feed shows. The number is stored, so that a summary costs one lookup (D-56). */
   item_count: number;

@@ -29,7 +29,7 @@ export const sendSelfMessage = writeOperation({
     message: Type.Object(
       {
         text: Type.String({ minLength: 1, maxLength: TEXT_CHARACTERS_MAX, description: "what is sent" }),
-        /** `quick_replies` is declared so that it can be refused (D1-10); an empty list counts as absent. */
+        /** The schema has the parameter `quick_replies` only so that Plaza can refuse it (D1-10); an empty list counts as absent. */
         quick_replies: Type.Optional(
           Type.Array(Type.Unknown(), {
             maxItems: 0,

@@ -49,10 +49,13 @@ export const flows: Readonly<Record<"social_user" | "page", Readonly<Record<Self
   },
 };
 
-/** SELF-14: the scopes that comments in the flow with page token need in addition if the role is via business. Both scopes are needed. */
+/**
+ * SELF-14: the further scopes that a page token needs for comments if the user's role on the page was given through a business. The token needs both
+ * scopes.
+ */
 export const BUSINESS_ROLE_SCOPES: readonly string[] = ["ads_management", "ads_read"];
 
-/** Returns whether a token can be used for the account: it is a token of the account itself, or of the account's page. */
+/** Returns whether a token can be used for the account: the token belongs to the account itself, or to the account's page. */
 function isOfFlow(token: Pick<Token, "type" | "page" | "social_account">, account: SocialAccountFacts): boolean {
   if (token.type === "social_user") return token.social_account === account.id;
   return token.type === "page" && token.page !== undefined && token.page === account.page;

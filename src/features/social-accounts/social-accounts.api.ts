@@ -27,7 +27,7 @@ interface SocialAccountPort {
   findAccount(reader: Reader, account: NodeId): Promise<SocialAccountFacts | undefined>;
   /** Returns the accounts of the page, ordered by id. */
   accountsOfPage(reader: Reader, page: NodeId): Promise<readonly SocialAccountFacts[]>;
-  /** Returns the usernames of accounts by the accounts' ids. Ids of missing accounts are left out. */
+  /** Returns a map from the ids of accounts to their usernames. Ids of missing accounts are left out. */
   findUsernames(reader: Reader, accounts: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 

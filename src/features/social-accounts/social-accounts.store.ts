@@ -49,7 +49,7 @@ export async function findSocialAccount(reader: Reader, id: string): Promise<Soc
 
 const usernames = sql`SELECT CAST(a.id AS TEXT) AS id, a.username FROM social_accounts a WHERE a.id > 0`;
 
-/** Returns the usernames of accounts by the accounts' ids. Ids of missing accounts are left out. */
+/** Returns a map from the ids of accounts to their usernames. Ids of missing accounts are left out. */
 export async function findUsernames(reader: Reader, accounts: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await allWithIds<{ id: string; username: string }>(reader, usernames, "a.id", accounts);
   return new Map(rows.map(({ id, username }) => [id, username]));
@@ -89,7 +89,7 @@ export async function deleteSocialAccount(tx: Transaction, id: NodeId): Promise<
   return true;
 }
 
-/** Removes a deleted page, user or app from the social accounts that refer to it. The accounts themselves stay. */
+/** Removes a deleted page, user or app from the social accounts that refer to it. The accounts are not deleted. */
 export async function forgetHolder(tx: Transaction, holder: NodeId): Promise<void> {
   const own = await tx.all<{ id: string }>(
     sql`SELECT CAST(a.id AS TEXT) AS id FROM social_accounts a WHERE a.page = ${holder} OR a.user_id = ${holder}`,

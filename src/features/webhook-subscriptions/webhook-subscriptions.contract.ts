@@ -53,7 +53,10 @@ const fieldsOf = (...of: readonly WebhookObject[]) =>
     [PROBLEM]: `must be fields of ${of.join(", ")}`,
   });
 
-/** The part of the schema that allows only fields of the request's `object`. It is written with `if` and `then`, which generators of types ignore. */
+/**
+ * The part of the schema that allows only fields of the request's `object`. The rule is written with `if` and `then`, which generators of types
+ * ignore.
+ */
 const ofTheirObject = objects.reduceRight<Record<string, unknown>>(
   (otherwise, one) => ({
     if: { properties: { object: { const: one } } },

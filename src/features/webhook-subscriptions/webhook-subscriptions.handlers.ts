@@ -66,7 +66,7 @@ export async function handleSubscribeToPage(request: SubscribeToPage, tx: Transa
   await tx.lock("page", node.id);
   if ((await world.ports.get("page").findName(tx, node.id)) === undefined) throw notFoundNode(request);
   await savePageSubscription(tx, node.id, caller.app.id, [...new Set(params.subscribed_fields)]);
-  // The fields of the request have replaced the earlier fields (D-131).
+  // The request's fields have replaced the earlier fields of the subscription (D-131), so the app may now get other events.
   await world.webhooks.subscriptionsChanged(tx, caller.app.id);
   return { success: true };
 }

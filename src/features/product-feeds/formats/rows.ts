@@ -15,20 +15,20 @@ export interface Warning {
 
 export interface RowSink {
   /**
-   * Takes a row. `line` counts from 1. The sink must not keep `raw`, because the reader uses the same object for the next row. `warnings` lists the
-   * values that the reader left out.
+   * Takes a row. `line` is the line on which the row begins, counted from 1. The sink must not keep `raw`, because the reader uses the same object
+   * for the next row. `warnings` lists the values that the reader left out.
    */
   row(line: number, raw: RawItem, warnings?: readonly Warning[]): void;
   /** Takes a row that the reader cannot parse, with the reason. */
   bad(line: number, reason: string): void;
-  /** Takes a warning about a field in the whole file. The items of the file stay as they are. */
+  /** Takes a warning that concerns the whole file, such as a repeated column. The warning does not change the items of the file. */
   warn(line: number, field: ItemField, reason: string): void;
 }
 
 export interface RowReader {
   /** Takes the next piece of the file's text. Throws `FeedFileProblem` if the file cannot be used. */
   push(text: string): void;
-  /** Takes the end of the file. Throws `FeedFileProblem` if the file cannot be used. */
+  /** Tells the reader that the file has ended. Throws `FeedFileProblem` if the file cannot be used. */
   end(): void;
 }
 

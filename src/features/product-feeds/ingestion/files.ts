@@ -93,7 +93,7 @@ function unreachableIn(move: object): Map<string, string> {
  * Returns the reason if the file could not be fetched, or undefined if the file is stored.
  */
 export async function fetchFile(world: World, { feed, n }: RunningUpload, url: string): Promise<string | undefined> {
-  // The request below refuses an invalid address, with a reason.
+  // If the address is invalid, the request below fails with a reason.
   const origin = URL.parse(url)?.origin ?? url;
   const move = moveOf(world.work);
   const silent = move === undefined ? undefined : unreachableIn(move);

@@ -1,6 +1,6 @@
 /**
- * One run of an upload reads the stored file and writes its items to a new generation. At the end the feed shows the whole generation, or does not
- * change (D-140). A run that is killed leaves items that no feed shows; the next run of the upload writes another generation.
+ * One run of an upload reads the stored file and writes its items to a new generation. When the run ends, the feed shows all items of the new
+ * generation, or does not change (D-140). A run that is killed leaves items that no feed shows; the next run of the upload writes another generation.
  */
 import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
@@ -50,7 +50,7 @@ export class Ingestion {
    * line.
    */
   readonly #duplicates: RowError[] = [];
-  /** D-148: the number of items that the feed keeps because the file of an update does not have them. */
+  /** D-148: the number of items of the feed that are not in the file of an update, so that the feed keeps them. */
   #kept = 0;
   #writes = 0;
   #format: FeedFormat | undefined;
@@ -121,7 +121,7 @@ export class Ingestion {
     return { added: inserted - replaced, replaced, overwritten };
   }
 
-  /** D-148: adds the feed's items that the file of an update does not have to the new generation. */
+  /** D-148: copies the items of the feed that are not in the file of an update to the new generation. */
   async #keepOthers(): Promise<void> {
     const { generation } = this.#upload;
     for (let after: string | undefined = "0"; after !== undefined; ) {

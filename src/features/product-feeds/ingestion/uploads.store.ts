@@ -117,7 +117,7 @@ export async function completeUpload(
 }
 
 /**
- * Starts a run of an upload, which writes the given generation. From now on an earlier run of the upload can no longer write. The new run can write
+ * Starts a run of an upload, which writes the given generation. After this, an earlier run of the upload can no longer write. The new run can write
  * until the upload is deleted.
  */
 export async function claimUpload(tx: Transaction, feed: string, n: number, generation: number, now: number): Promise<void> {

@@ -12,7 +12,7 @@ export const scheduleKinds = ["schedule", "update_schedule"] as const;
 export type ScheduleKind = (typeof scheduleKinds)[number];
 
 const intervals = ["HOURLY", "DAILY", "WEEKLY", "MONTHLY"] as const;
-/** The days in the order of the week. */
+/** The days of the week, beginning with Monday. */
 const weekdays = ["MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY"] as const;
 /** The greatest number of hours, days, weeks or months between two fetches: as many as a year has days. */
 const INTERVAL_COUNT_MAX = 366;
@@ -74,7 +74,7 @@ export interface GivenSchedule extends Schedule {
 /** A function that makes the error for a wrong key of a schedule. */
 export type Refuse = (key: string, problem: string) => Error;
 
-/** Checks a schedule. Returns it as JSON for the store, or null if no schedule is given. Throws the error that `refuse` makes. */
+/** Checks a schedule. Returns the schedule as JSON for the store, or null if no schedule is given. Throws the error that `refuse` makes. */
 export function storedSchedule(given: GivenSchedule | null | "", world: World, refuse: Refuse): string | null {
   if (given === null || given === "") return null;
   const { username: _, password: __, ...schedule } = given;
@@ -88,7 +88,7 @@ export function refuseAddress(url: string, world: World, refuse: Refuse): void {
 }
 
 /**
- * D-64: returns why the address of a file is refused, or undefined if it is allowed. The IP addresses of its host are checked when the file is
+ * D-64: returns why the address of a file is refused, or undefined if it is allowed. The IP addresses of the file's host are checked when the file is
  * fetched.
  */
 export function addressProblem({ outbound }: World, url: string): string | undefined {
