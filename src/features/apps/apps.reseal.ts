@@ -55,7 +55,8 @@ export const resealJob: JobKind<World> = {
     const ends = world.keys.previous.flatMap(({ untilMs }) => (untilMs === undefined ? [] : [untilMs]));
     if (ends.length === 0) return;
     const waitMs = Math.min(...ends) - nowMs;
-    // A previous key may still exist after its time has passed, because something else needs the key. In this case the job runs again in an hour.
+    // A previous key may still exist after its time has passed, because something else needs the key. The job runs again an hour later to remove a
+    // previous key that still exists.
     const dueMs = world.clock.nowMs() + (waitMs > 0 ? waitMs : ASK_AGAIN_MS);
     await world.database.write(async (tx) => {
       await job.settle(tx);

@@ -106,7 +106,7 @@ type Entry = Static<typeof entry>;
 const SECRET_BYTES = 16;
 
 /**
- * The greatest number of event schemas of an app, and the greatest length of all of them as JSON. These limits exist because the schemas are read
+ * The greatest number of event schemas of an app, and the greatest length of all of them as JSON. The limits exist because the schemas are read
  * together with the other facts about the app.
  */
 const EVENT_SCHEMAS_MAX = 100;

@@ -70,8 +70,8 @@ export async function deleteAccount(tx: Transaction, id: NodeId): Promise<boolea
 }
 
 /**
- * Locks an account. A transaction that sets an override (D-57) takes this lock, and so does a transaction that removes the override's account, number
- * or subscription. Therefore no override remains without its account, number and subscription.
+ * Locks an account. Transactions take this lock to set an override (D-57), or to remove the account, number or subscription that an override needs.
+ * The lock prevents an override from being set while its account, number or subscription is removed.
  */
 export const lockAccount = (tx: Transaction, account: string): Promise<void> => tx.lock("chatapp_account", account);
 

@@ -1,8 +1,11 @@
-/** The webhook fields of business messaging accounts (ROUTE-4 to ROUTE-24). Only requests to the control API cause events of these fields. */
+/**
+ * The webhook fields of business messaging accounts (ROUTE-4 to ROUTE-24). Events of business messaging accounts are caused only by requests to the
+ * control API.
+ */
 import { Type } from "typebox";
 import { defineWebhookField, type WebhookField } from "#webhooks/catalogue/field";
 
-/** D-62: the schema of payloads that the document does not show. Any object is a valid payload. */
+/** D-62: the schema of payloads that the document does not show. It accepts any object. */
 const anyObject = Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}));
 
 type ChatappField = WebhookField<typeof anyObject>;

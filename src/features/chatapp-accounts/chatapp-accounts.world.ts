@@ -72,7 +72,7 @@ async function subscriptionsOf(reader: Reader, id: NodeId, world: World): Promis
 
 /**
  * D-63: chooses the callbacks of waiting events again, because overrides may have changed. D-137: resumes deliveries to each new address, because no
- * delivery to this address has failed yet.
+ * delivery to a new address has failed yet.
  */
 async function reroute(tx: Transaction, before: readonly OverrideOf[], after: readonly OverrideOf[], world: World): Promise<void> {
   for (const { app, override_callback_uri: uri } of after) {

@@ -89,7 +89,7 @@ export async function handleDetachLabel(request: LabelOfUser, tx: Transaction) {
  */
 async function requirePerson(request: LabelOfUser, tx: Transaction): Promise<LabelRow> {
   const { node, params, world } = request;
-  // The lock prevents a deletion of the label between this read and the write.
+  // The lock prevents a deletion of the label after it was read and before the change is written.
   await tx.lock("labels", node.owner);
   const label = await findLabel(tx, node.owner, node.id);
   if (label === undefined) throw notFoundNode(request);
@@ -99,8 +99,8 @@ async function requirePerson(request: LabelOfUser, tx: Transaction): Promise<Lab
 }
 
 /**
- * D-135: emits the webhook of a label's change. Handlers call this function only if something changed: attaching a label a second time (D-40) emits
- * no webhook.
+ * D-135: emits the webhook of a label's change. Handlers emit a webhook only if the label changed, so attaching a label a second time (D-40) emits no
+ * webhook.
  */
 const emitChange = ({ node, world }: Pick<OperationRequest, "node" | "world">, tx: Transaction, payload: LabelChange): Promise<void> =>
   world.webhooks.emit(tx, labelWebhook, { entity: node.owner, payload });

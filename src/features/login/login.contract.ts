@@ -6,7 +6,7 @@ import { taskMissing } from "#kernel/errors";
 import type { AccountRow } from "./login.accounts.ts";
 import { hasLogin } from "./login.permissions.ts";
 
-/** D-382: the policy of exchanges. Only the app itself may exchange codes and tokens; the app sends its id and its secret. */
+/** D-382: the policy of exchanges. Only the app itself may exchange codes and tokens; the app identifies itself by its id and its secret. */
 export const loginClient = definePolicy({
   name: "loginClient",
   summary: "the app, by `client_id` and `client_secret`",

@@ -29,14 +29,14 @@ export const PEOPLE_SHOWN_MAX = 100;
 interface Person {
   readonly id: string;
   readonly name: string;
-  /** The permissions for which the dialog does not ask this person, because she declined them before. */
+  /** The permissions for which the dialog does not ask the person again, because she declined them before. */
   readonly declined: readonly string[];
 }
 
 export interface Form {
   readonly kind: "form";
   readonly app: string;
-  /** The list contains only the person who signed in. In a sandbox without a sign-in page, it contains the people from whom one chooses. */
+  /** The person who signed in. In a sandbox without a sign-in page, the list has the first people as whom one can log in. */
   readonly people: readonly Person[];
   readonly isSignedIn: boolean;
   /** The permissions that the person can grant or decline. */

@@ -47,7 +47,7 @@ async function exchangeCode({ caller, params, world, graphRequest }: Exchange): 
       await revokeAll(tx, world, hash);
       return refusedCode("was exchanged before; its tokens are revoked now, because a second use means that somebody else has the code");
     }
-    // From here on the code is marked as used, even if the exchange fails, so that nobody can try several values with one code.
+    // The code is marked as used before the other parameters are checked, so that nobody can try several values with one code.
     if (stored.expires_at <= now) return refusedCode("has expired; open the dialog again");
     if (stored.redirect_uri !== redirect_uri) return invalidParameter("redirect_uri", "differs from the one of the dialog; the code is used up");
     const problem = verifierProblem(stored.challenge, params.code_verifier);

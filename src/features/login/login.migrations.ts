@@ -11,7 +11,7 @@ export const loginMigrations: readonly Migration[] = [
         scopes TEXT NOT NULL, challenge TEXT NOT NULL, expires_at BIGINT NOT NULL, used_at BIGINT NOT NULL
       ) WITHOUT ROWID`,
       "CREATE INDEX login_codes_by_expiry ON login_codes (expires_at)",
-      // This table has the tokens that came from each code. Plaza revokes these tokens if the code is sent again.
+      // This table has the tokens that came from each code. If a code is sent again, Plaza revokes the tokens that came from it.
       "CREATE TABLE login_tokens (token BIGINT PRIMARY KEY, code TEXT NOT NULL) WITHOUT ROWID",
       "CREATE INDEX login_tokens_by_code ON login_tokens (code)",
       // The column `status` is `granted` or `declined`.

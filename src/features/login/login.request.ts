@@ -30,8 +30,8 @@ export interface Redirect {
 const ANSWERS = ["code", "token", "granted_scopes"] as const;
 type Answer = (typeof ANSWERS)[number];
 /**
- * The accepted values of `auth_type`. With `rerequest`, the dialog asks for declined permissions again. The other values request a new sign-in, which
- * each dialog of Plaza requires anyway.
+ * The accepted values of `auth_type`. With `rerequest`, the dialog asks for declined permissions again. The values `reauthenticate` and `reauthorize`
+ * have no effect, because each dialog of Plaza requires a new sign-in anyway.
  */
 const AUTH_TYPES = ["rerequest", "reauthenticate", "reauthorize"];
 
@@ -103,7 +103,8 @@ export function redirectProblem({ id, redirect_uris }: AppFacts, given: string):
 
 /**
  * Returns a redirect to the app's address, with the answer and the state as parameters. If the app requested a token, the parameters are in the
- * fragment, because browsers do not send the fragment to servers (RFC 6749, 4.2.2). Otherwise the parameters are in the query.
+ * fragment, because browsers do not send the fragment to servers (RFC 6749, 4.2.2). If the app requested only a code, the parameters are in the
+ * query.
  */
 export function redirectTo({ redirect_uri, state, answers }: Asked, parameters: Readonly<Record<string, string | undefined>>): Redirect {
   const given = Object.entries({ ...parameters, state }).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as [string, string]]));

@@ -62,15 +62,15 @@ export async function personSignedIn(world: World, signIn: SignIn, isAccount: bo
 const refusal = (reason: string): Problem => problem(`The answer of the sign-in page does not count: ${reason}.`);
 
 /**
- * Returns the nonce, a text that the sign-in page must send back. The nonce is a hash, so it does not reveal the cookie, and each browser has another
- * nonce.
+ * Returns the nonce, a text that the sign-in page must send back. The nonce is a hash of the browser's cookie, so each browser has another nonce, and
+ * the nonce does not reveal the cookie.
  */
 const nonceOf = (browser: string): string => hashOf(`sign-in ${browser}`);
 
 function toPage({ url, address }: SignIn, browser: string): ToSignIn {
   const back = new URL(address);
   back.searchParams.delete(PARAMETER);
-  // The operator's address of the sign-in page may already have query parameters, so these are kept.
+  // If the operator's address of the sign-in page already has query parameters, they stay in the address.
   const page = new URL(url);
   page.searchParams.set("return_to", back.href);
   page.searchParams.set("nonce", nonceOf(browser));

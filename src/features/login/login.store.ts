@@ -52,7 +52,7 @@ export async function findCode(reader: Reader, hash: string): Promise<StoredCode
 export const useCode = async (tx: Transaction, hash: string, nowSeconds: number): Promise<boolean> =>
   (await tx.run(sql`UPDATE login_codes SET used_at = ${Math.max(1, nowSeconds)} WHERE hash = ${hash} AND used_at = 0`)) === 1;
 
-/** Deletes codes that expired before this time, and the rows that link tokens to these codes. The tokens are not deleted. */
+/** Deletes the codes that expired before a given time, and the rows that link tokens to the deleted codes. The tokens are not deleted. */
 export async function deleteOldCodes(tx: Transaction, before: number): Promise<void> {
   await tx.run(sql`DELETE FROM login_tokens WHERE code IN (SELECT c.hash FROM login_codes c WHERE c.expires_at < ${before})`);
   await tx.run(sql`DELETE FROM login_codes WHERE expires_at < ${before}`);
@@ -93,7 +93,7 @@ export const hasPermissions = async (reader: Reader, app: NodeId, person: NodeId
 const declinedRows = (app: NodeId): Sql => sql`
   SELECT CAST(p.person AS TEXT) AS person, p.permission FROM login_permissions p WHERE p.app = ${app} AND p.status = 'declined'`;
 
-/** Returns the permissions that these people refused to the app, by the ids of the people. */
+/** Returns the permissions that each of the given people declined, by the ids of the people. */
 export async function findDeclined(reader: Reader, app: NodeId, people: readonly string[]): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>();
   for (const { person, permission } of await allWithIds<{ person: string; permission: string }>(reader, declinedRows(app), "p.person", people))

@@ -51,9 +51,9 @@ export async function issueToken(tx: Transaction, world: World, principal: Princ
 
 /**
  * D-386: returns a function that derives the values of a page token from a user's token, whose hash is given. The values are derived, so that a
- * second list of the same pages has the same tokens although Plaza stores only the hashes of tokens. To derive a value one must know both the key and
- * the user's token. The first value comes from the current key. The other values come from previous keys, because Plaza may have returned these
- * values before the key was replaced.
+ * second list of the same pages has the same tokens although Plaza stores only the hashes of tokens. Only somebody who knows both the key and the
+ * user's token can derive the value of a page token. The first value comes from the current key. The other values come from previous keys, because
+ * Plaza may have returned these values before the key was replaced.
  */
 export function pageTokenValues({ name, keys }: World, userTokenHash: string): (page: string) => readonly string[] {
   const derived = [keys.current, ...keys.previous.map(({ key }) => key)].map((key) => deriveKey(key, "page tokens"));

@@ -56,8 +56,8 @@ export interface SumRow extends Row {
   /** The start of the sum's span in Unix seconds. */
   start: number;
   /**
-   * The link if the sum counts clicks, or the value of the breakdown if the sum counts followers by a breakdown. For all other sums the label is
-   * empty.
+   * The link if the sum counts clicks, or the value of the breakdown if the sum counts followers by a breakdown. The label is empty for sums that
+   * count neither clicks nor followers by a breakdown.
    */
   label: string;
   value: number;
@@ -72,7 +72,7 @@ const record: SqlText = {
     ON CONFLICT (target, metric, span, start, label) DO UPDATE SET value = insight_sums.value + excluded.value`,
 };
 
-/** Adds the value of the row to six sums, one for each length of span. Each of these spans contains the row's start. */
+/** Adds the value of the row to six sums: for each length of span, the sum of the span that contains the row's start. */
 export async function addToSums(tx: Transaction, { target, metric, start, label, value }: SumRow): Promise<void> {
   const values = SPANS.flatMap((span): SqlValue[] => [target, metric, start - (start % span), label, value]);
   const changed = await tx.run({ query: record, values });

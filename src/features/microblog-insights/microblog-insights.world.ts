@@ -27,7 +27,7 @@ export const microblogMediaSection = ownedSection({
 /** The largest value of one entry, so that sums stay far below 2^53. */
 const VALUE_MAX = 1_000_000_000;
 
-/** These functions refuse to read, change or remove a single activity, because activities are stored only as sums. */
+/** A world section of activities or followers cannot read, change or remove a single entry, because the store adds each entry to sums. */
 const recordsOnly = {
   identity: [],
   find: async () => undefined,

@@ -10,7 +10,8 @@ import { NO_OTHER_ACCOUNT, NO_SOLUTION, type setSolutionMigrationIntent } from "
 import { intentTable, isSolutionSeen } from "./migration-intents.store.ts";
 
 /**
- * D-305: returns whether the caller may use an account. If this function returns false, the handler throws the same error as for a missing account.
+ * D-305: returns whether the caller may use an account. If the caller may not use the account, the handler throws the same error as for a missing
+ * account.
  */
 async function mayUseAccount({ caller, world: { ports } }: OperationRequest, tx: Transaction, account: NodeId): Promise<boolean> {
   if (!(await ports.get("chatapp_account").isSubscribed(tx, account, caller.app.id))) return false;

@@ -14,7 +14,7 @@ interface PagePort {
   findNames(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Lists the pages on which a user has a role, ordered by id. `tasks` is a JSON list of the user's tasks on the page. */
   pagesOf(reader: Reader, user: NodeId, page: PageRequest): Promise<ListPage<{ id: string; name: string; tasks: string }>>;
-  /** Returns whether a person with this page-scoped id has written to the page. */
+  /** Returns whether a person with the given page-scoped id has written to the page. */
   hasPerson(reader: Reader, page: NodeId, psid: NodeId): Promise<boolean>;
 }
 

@@ -53,7 +53,7 @@ function catalogOf(catalog: NodeId, reader: Reader, ports: PortRegistry, facts: 
   return facts<CatalogFacts>(catalogFact).get(catalog, () => ports.get("product_catalog").findCatalog(reader, catalog));
 }
 
-/** The tasks that give a person rights on a catalog. People of the linked business have these rights without a task (D-13). */
+/** The tasks that give a person a right on a catalog. People of the linked business have all rights on the catalog without a task (D-13). */
 interface Ways {
   /** A person with one of these tasks on the catalog's page has the right. */
   readonly tasks: readonly PageTask[];

@@ -18,8 +18,8 @@ export interface NewItem {
   readonly id: NodeId;
   readonly retailer_id: string;
   /**
-   * The position of the item in its file, which no other item has: the line of the row, or the number of the row in formats with several rows on a
-   * line.
+   * The position of the item in its file, which is different for each item: the line of the row, or the number of the row in formats with several
+   * rows on a line.
    */
   readonly position: number;
   /** The item as it is stored, written by `textOfItem`. */
@@ -93,8 +93,8 @@ export interface KnownItem {
 
 /**
  * The SQL statements that look up items, by the number of their retailer_ids. A subquery looks up each retailer_id, because both databases always use
- * the index for this subquery. With `IN`, SQLite would read the whole generation. With a join, PostgreSQL would read the whole generation, because
- * its statistics lag behind a growing table.
+ * the index for a subquery. With `IN`, SQLite would read the whole generation. With a join, PostgreSQL would read the whole generation, because the
+ * statistics of PostgreSQL lag behind a growing table.
  */
 const lookUps = new Map<number, string>(
   GROUP_SIZES.map((ids) => [
@@ -107,7 +107,7 @@ const lookUps = new Map<number, string>(
   ]),
 );
 
-/** Returns the items of a generation that have one of these retailer_ids. */
+/** Returns the items of a generation that have one of the given retailer_ids. */
 export async function findItems(reader: Reader, generation: number, retailerIds: readonly string[]): Promise<KnownItem[]> {
   const known: KnownItem[] = [];
   for (const group of groupsOf(retailerIds)) {
@@ -121,7 +121,7 @@ export async function findItems(reader: Reader, generation: number, retailerIds:
   return known;
 }
 
-/** Returns whether another feed shows an item with this id. The statement looks up the id once in each feed. */
+/** Returns whether a feed other than `feed` shows an item with the given id. The statement looks up the id once in each feed. */
 export async function isItemOfOtherFeed(reader: Reader, feed: string, id: string): Promise<boolean> {
   const found = await reader.get(sql`
     SELECT 1 AS one FROM product_feeds f

@@ -114,7 +114,7 @@ const readQuery = Type.Object({
   ),
 });
 
-/** The greatest size of a JSON body that has the address of a file. Such a body usually has a few hundred bytes. */
+/** The greatest size of a JSON body that has the address of a file. A body with an address usually has a few hundred bytes. */
 const URL_BODY_BYTES_MAX = 65_536;
 
 async function feedOf({ world, path }: ControlRequest): Promise<string> {
@@ -217,7 +217,7 @@ export const feedControlRoutes: readonly ControlRoute[] = [
   }),
 ];
 
-/** An upload that is not read after this time is stuck: fetching a file takes half an hour at most, and reading a file takes some minutes. */
+/** The time after which an upload that is not read is stuck: fetching a file takes half an hour at most, and reading a file takes some minutes. */
 const STUCK_AFTER_SECONDS = 3_600;
 
 const stuckText: Readonly<Record<string, string>> = {

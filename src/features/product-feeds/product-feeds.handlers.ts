@@ -91,7 +91,7 @@ async function take(request: CreateUpload, { filename, bytes }: UploadedFile): P
   try {
     return await receiveFile(request.world, request.node.id, inOnePiece(bytes), { ...inputOf(request), file_name: filename });
   } catch (error) {
-    // Other errors are passed on, such as the error for too many waiting uploads.
+    // Errors that do not concern the file are passed on, such as the error for too many waiting uploads.
     throw error instanceof FeedFileProblem ? invalidParameter("file", `is refused: ${error.message}`) : error;
   }
 }

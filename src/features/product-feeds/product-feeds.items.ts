@@ -168,7 +168,7 @@ const missingId = new BadItem("retailer_id", "is missing");
 
 /**
  * Validates a row. Empty values count as absent. If `warn` is given, a wrong optional value is left out and passed to `warn` (D-141). If `warn` is
- * not given, a wrong optional value makes the item bad.
+ * not given, an item with a wrong optional value is bad.
  */
 export function readItem(raw: RawItem, warn?: (wrong: BadItem) => void): Item | BadItem {
   const input = withCurrency(raw, warn);
@@ -237,7 +237,7 @@ const ISO_DATE = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?
 /** A date of RSS, such as `Sat, 21 Nov 2026 10:00:00 +0000` (RFC 822). */
 const MAIL_DATE = /^(?:[A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}(?::\d{2})? (?:[+-]\d{4}|GMT|UTC|UT|Z)$/;
 
-/** Returns a date as ISO 8601: a date in ISO 8601 stays as it is, and a date of RSS is converted. Returns undefined for any other text. */
+/** Returns a date as ISO 8601: a date in ISO 8601 stays as it is, and a date of RSS is converted. Returns undefined for a text that is not a date. */
 function dateOf(input: string): string | undefined {
   const day = ISO_DATE.exec(input)?.[1];
   if (day !== undefined) {

@@ -6,18 +6,18 @@
  */
 export const ROW_CHARACTERS_MAX = 1_048_576;
 /**
- * The number of characters that a reader keeps of a longer value. This number is larger than the limit of each field, so the shortened value is still
+ * The number of characters that a reader keeps of a longer value. The number is larger than the limit of each field, so the shortened value is still
  * refused.
  */
 export const VALUE_CHARACTERS_MAX = 65_536;
 /**
- * The number of characters of a CSV file that may be read again after rows with wrong quotes. After this number, each line counts as a whole row.
- * Without this limit a file in which each line opens a quote would be read a million times.
+ * The number of characters of a CSV file that may be read again after rows with wrong quotes. When the limit is reached, each line counts as a whole
+ * row. Without the limit, a file in which each line opens a quote would be read a million times.
  */
 export const RESCANNED_CHARACTERS_MAX = 16 * 1_048_576;
 /** The greatest number of rows of a file. Five million rows take some 1.7 GB in the database. A shop with more items must split its feed. */
 export const ROWS_MAX = 5_000_000;
-/** The greatest size of a file as it is sent. A file of this size can have five million ordinary rows, or many more if it is compressed. */
+/** The greatest size of a file as it is sent. A file of 4 GiB can have five million ordinary rows, or many more if it is compressed. */
 export const FILE_BYTES_MAX = 4 * 1024 * 1024 * 1024;
 /** The greatest size of an unpacked file. gzip compresses text to about a tenth of its size. */
 export const UNPACKED_BYTES_MAX = 16 * 1024 * 1024 * 1024;
@@ -29,8 +29,8 @@ export const UNPACKED_RATIO_MAX = 200;
 /** D-314: up to this unpacked size the ratio is not checked, because a small valid file with many equal rows can have a high ratio. */
 export const UNPACKED_FREELY_BYTES = 16 * 1024 * 1024;
 /**
- * D-314: an upload fails after this number of processes have ended while they read it. If the machine is short of memory, one or two processes may
- * end although the file is valid.
+ * D-314: the number of processes that may end while they read an upload, before the upload fails. If the machine is short of memory, one or two
+ * processes may end although the file is valid.
  */
 export const READERS_MAX = 3;
 /**
@@ -46,10 +46,7 @@ export const BAD_ROWS_KEPT_MAX = 100;
 
 /** The number of characters that are passed to a parser at once: some 150 rows. */
 export const PIECE_CHARACTERS = 32_768;
-/**
- * The greatest number of rows in one write. A write of this number of rows blocks other writes for some 8 ms, and the cost of its commit is
- * negligible.
- */
+/** The greatest number of rows in one write. A write of 2,000 rows blocks other writes for some 8 ms, and the cost of its commit is negligible. */
 export const ROWS_PER_WRITE = 2_000;
 /** The size of the parts in which a file is stored. Each part is stored by one durable write, so large parts mean few writes. */
 export const PART_BYTES = 1024 * 1024;
@@ -62,7 +59,7 @@ export const FETCHED_URL_CHARACTERS_MAX = 2_048;
 export const REQUEST_BYTES_MAX = 8 * 1024 * 1024;
 /**
  * D-147: the greatest number of uploads of one feed that may wait to be read, because their files are stored until they are read. The control API
- * does not have this limit.
+ * accepts any number of uploads.
  */
 export const UPLOADS_WAITING_MAX = 20;
 /** D-146: the greatest number of feeds of one catalog, because a catalog is deleted with all its feeds in one transaction. */

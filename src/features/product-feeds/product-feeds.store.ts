@@ -83,7 +83,7 @@ export async function beginGeneration(tx: Transaction, feed: string): Promise<nu
   return generation;
 }
 
-/** Returns the number of a generation that the feed does not show and that no run writes. The caller can delete its items. */
+/** Returns the number of a generation that the feed does not show and that no run writes. The items of the returned generation can be deleted. */
 export async function findSpareGeneration(reader: Reader, feed: string): Promise<number | undefined> {
   const row = await reader.get<{ generation: number }>(sql`
     SELECT g.generation FROM feed_generations g

@@ -1,4 +1,7 @@
-/** D-149: the webhook field `product_feed` of catalogs. The document has no webhooks of catalogs, but platforms of this kind send this webhook. */
+/**
+ * D-149: the webhook field `product_feed` of catalogs. The document has no webhooks of catalogs, but platforms of this kind send one after they have
+ * read a feed file.
+ */
 import { type Static, Type } from "typebox";
 import { defineWebhookField, EXAMPLE_ID, payloadId } from "#webhooks/catalogue/field";
 

@@ -1,4 +1,4 @@
-/** The control routes that simulate the actions of a person in the app. Each action sends its webhook (operating.md: in-app). */
+/** The control routes that simulate the actions of a person in the app. Plaza sends the webhook of each action (operating.md: in-app). */
 import { type Static, Type } from "typebox";
 import { badRequest, unprocessable } from "#control-contract/errors";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
@@ -14,7 +14,7 @@ import { readThread, THREAD_MESSAGES_MAX } from "./self-messaging.store.ts";
 import { LIVE_PRODUCT_TYPE } from "./self-messaging.webhooks.ts";
 
 const closed = { additionalProperties: false };
-/** The longest comment. Captions on such platforms have the same limit. */
+/** The longest comment. Captions on platforms of this kind have the same limit. */
 const COMMENT_CHARACTERS_MAX = 2_200;
 
 const account = { ...worldId, description: "the id of the account that writes to itself" };

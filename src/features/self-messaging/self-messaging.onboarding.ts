@@ -50,8 +50,8 @@ export const flows: Readonly<Record<"social_user" | "page", Readonly<Record<Self
 };
 
 /**
- * SELF-14: the further scopes that a page token needs for comments if the user's role on the page was given through a business. The token needs both
- * scopes.
+ * SELF-14: the further scopes that a page token needs for comments if the user's role on the page was given through a business. A page token needs
+ * both of these scopes.
  */
 export const BUSINESS_ROLE_SCOPES: readonly string[] = ["ads_management", "ads_read"];
 

@@ -10,7 +10,7 @@ import type { PageRequest } from "#storage/keyset";
 export interface SocialAccountFacts {
   readonly id: NodeId;
   readonly username: string;
-  /** The id of the account as a recipient of messages (D1, D-52). Requests can also address the account by this id. */
+  /** The id of the account as a recipient of messages (D1, D-52). Requests can also address an account by its social-scoped id. */
   readonly social_scoped_id: NodeId | undefined;
   /** The page that the account belongs to. */
   readonly page: NodeId | undefined;

@@ -29,7 +29,8 @@ export const socialAccountSection = section({
   list: listSocialAccounts,
   async replace(tx, given) {
     await certain(deleteSocialAccount(tx, given.id), "find the account to replace");
-    // The account's own id is not in use, because the stored account was deleted a moment ago. Therefore the social-scoped id must be in use.
+    // The account's own id is not in use, because the stored account was deleted a moment ago. If the insertion fails, the social-scoped id must be
+    // in use.
     if (!(await insertSocialAccount(tx, accountOf(given)))) throw new TakenProblem("social_scoped_id", `${given.social_scoped_id} is taken`);
   },
   remove: deleteSocialAccount,

@@ -6,14 +6,14 @@ import { utcText } from "#kernel/clock";
 import { permissionMissing, taskMissing } from "#kernel/errors";
 import type { MediaRow } from "./tagged-media.store.ts";
 
-/** AUTH-14, D-13: the page tasks for listing tagged media; a user needs at least one of these tasks. */
+/** AUTH-14, D-13: the page tasks of which a user needs at least one to list tagged media. */
 const TASKS = ["MANAGE", "CREATE_CONTENT", "MODERATE"];
-/** AUTH-13: a token needs one of these scopes if the user's role was given through the business management tool. */
+/** AUTH-13: the scopes of which a token needs one if the user's role was given through the business management tool. */
 export const BUSINESS_SCOPES = ["ads_management", "ads_read"];
 
 /**
- * E1-6, D-53: returns whether the caller may see the account and the account is professional. For any other account the response is the same as for a
- * missing account.
+ * E1-6, D-53: returns whether the caller may see the account and the account is professional. If the caller cannot see the account, or it is not
+ * professional, the response is the same as for a missing account.
  */
 async function canSeeProfessional(input: PolicyInput): Promise<boolean> {
   const account = await socialAccountOf(input.node.owner, input.reader, input.ports, input.facts);
@@ -57,7 +57,7 @@ const usernameOf =
     return accounts.map((id) => usernames.get(id));
   };
 
-/** The fields of the account that a media object belongs to. The account may belong to a stranger, so only these two fields are returned. */
+/** The fields of the account that a media object belongs to. The account may belong to a stranger, so only its id and its username are returned. */
 const ownerSet: FieldSet = {
   fields: {
     id: text,

@@ -29,7 +29,7 @@ export const inspectToken = readOperation({
   on: null,
   edge: "debug_token",
   surfaces: ["microblog"],
-  // D-55 [clients]: `{base_url}` serves the operation too.
+  // D-55 [clients]: the host `{base_url}` also serves `GET /debug_token`.
   clientsSurfaces: ["base"],
   versions: "unversioned",
   scheme: "query",

@@ -16,10 +16,7 @@ interface Override {
   readonly verifyToken: string;
 }
 
-/**
- * D-57: returns the override that a request sets for an account. The result is undefined if the request has no parameters, because such a request
- * removes the override.
- */
+/** D-57: returns the override that a request sets for an account. A request without parameters removes the override, and the result is undefined. */
 const wantedOverride = ({ override_callback_uri: uri, verify_token: verifyToken }: AccountRequest["params"]): Override | undefined =>
   uri === undefined || verifyToken === undefined ? undefined : { uri, verifyToken };
 
@@ -27,7 +24,8 @@ const wantedOverride = ({ override_callback_uri: uri, verify_token: verifyToken 
 export async function prepareAccountOverride(request: AccountRequest, reader: Reader): Promise<void> {
   const wanted = wantedOverride(request.params);
   if (wanted === undefined) return;
-  // H1-8: in the profile `clients` the policy allows requests of an app that is not subscribed. Plaza makes no handshake for such an app.
+  // H1-8: in the profile `clients` the policy allows requests of an app that is not subscribed. Plaza makes no handshake for an app that is not
+  // subscribed.
   if (!(await isSubscribed(request, reader))) throw notFoundNode(request);
   await verifyCallback(request.world.outbound, wanted.uri, wanted.verifyToken);
 }
@@ -49,8 +47,8 @@ export async function handleSetAccountOverride(request: AccountRequest, tx: Tran
 }
 
 /**
- * H6: returns the override that a request sets for a phone number. The result is undefined if the address is empty, because such a request removes
- * the override. Only a request that sets an override needs `verify_token`.
+ * H6: returns the override that a request sets for a phone number. A request with an empty address removes the override, and the result is undefined.
+ * Only a request that sets an override needs `verify_token`.
  */
 function wantedNumberOverride({ params }: NumberRequest): Override | undefined {
   const { override_callback_uri: uri, verify_token: verifyToken } = params.webhook_configuration;
@@ -76,7 +74,7 @@ export async function handleSetNumberOverride(request: NumberRequest, tx: Transa
 
 /**
  * D-63: chooses the callbacks of waiting events again. `verified` is the address of a callback that has just passed the handshake. If deliveries to
- * this address were paused, they resume.
+ * the verified address were paused, they resume.
  */
 async function reroute({ caller, world }: Pick<OperationRequest, "caller" | "world">, tx: Transaction, verified: string | undefined): Promise<void> {
   if (verified !== undefined) await world.webhooks.resumeUrl(tx, caller.app.id, verified);

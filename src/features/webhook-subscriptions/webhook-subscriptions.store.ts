@@ -8,8 +8,8 @@ export const webhookSubscriptionMigrations: readonly Migration[] = [
   {
     name: "tables",
     statements: [
-      // The row with the object '*' has the callback for objects without a callback of their own. Only a world file can set this row. The row has no
-      // subscribed fields.
+      // The row with the object '*' has the callback for objects without a callback of their own. Only a world file can set the row with the object
+      // '*', and this row has no subscribed fields.
       `CREATE TABLE webhook_subscriptions (
         app BIGINT NOT NULL, object TEXT NOT NULL, callback_url TEXT, sealed_verify_token TEXT, is_verified INTEGER NOT NULL, fields TEXT NOT NULL,
         PRIMARY KEY (app, object)
@@ -130,7 +130,7 @@ export async function deletePageSubscription(tx: Transaction, page: NodeId, app:
   await tx.run(sql`DELETE FROM page_subscribed_apps WHERE page = ${page} AND app = ${app}`);
 }
 
-/** A replaced secret of an app. Webhooks are also signed with this secret until `until_ms`, in Unix milliseconds of real time (D-132). */
+/** A replaced secret of an app. Webhooks are also signed with the replaced secret until `until_ms`, in Unix milliseconds of real time (D-132). */
 export interface RetiredSecretRow extends Row {
   sealed_secret: string;
   until_ms: number;

@@ -140,7 +140,7 @@ function isRawDeflate(bytes: Uint8Array): boolean {
   try {
     // Deflate unpacks one byte to at most 1,032 bytes.
     const text = inflateRawSync(start, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: 1_032 * START_BYTES });
-    // Real deflate data unpack to at least about their own length. Other bytes that happen to begin like deflate data unpack to only a few bytes.
+    // Real deflate data unpack to at least about their own length. Bytes that only happen to begin like deflate data unpack to only a few bytes.
     return text.length > start.length / 2 && isText(text);
   } catch {
     return false;

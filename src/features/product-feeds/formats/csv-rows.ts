@@ -19,8 +19,8 @@ const UNCLOSED = "a quote is not closed";
 const TEXT_AFTER_QUOTE = "text follows a closing quote";
 const TOO_LONG = `is longer than ${ROW_CHARACTERS_MAX} characters`;
 /**
- * The greatest length of a row as the file has it. The row may have twice the length of its values, because a quote in a value is written as two
- * quotes.
+ * The greatest number of characters that a row has in the file. In the file a row may be twice as long as its values, because a quote in a value is
+ * written as two quotes.
  */
 const WRITTEN_CHARACTERS_MAX = 2 * ROW_CHARACTERS_MAX;
 

@@ -64,7 +64,8 @@ export class CsvReader implements RowReader {
 const isBlank = (value: string): boolean => value.trim() === "";
 
 /**
- * D-313: returns whether a row may precede the header. Such a row is a comment, a line such as `sep=;`, or a row that has only blanks and delimiters.
+ * D-313: returns whether a row may precede the header. Only comments, lines such as `sep=;`, and rows that have only blanks and delimiters may
+ * precede the header.
  */
 const isAboveHeader = (values: readonly string[]): boolean => {
   const first = (values.find((value) => !isBlank(value)) ?? "").trim();

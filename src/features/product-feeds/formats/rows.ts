@@ -32,7 +32,7 @@ export interface RowReader {
   end(): void;
 }
 
-/** The error for a file that cannot be used at all. Such a file does not change the feed (D-140). */
+/** The error for a file that cannot be used at all. The feed does not change if its file cannot be used (D-140). */
 export class FeedFileProblem extends Error {
   constructor(problem: string) {
     super(problem);

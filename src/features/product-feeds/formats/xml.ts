@@ -19,7 +19,10 @@ const UNBROKEN_CHARACTERS_MAX = Math.max(8 * VALUE_CHARACTERS_MAX, ROW_CHARACTER
 
 /** The greatest number of open elements, because the parser keeps each open element in memory. Feeds need six levels of elements. */
 const DEPTH_MAX = 64;
-/** An ampersand that does not begin one of XML's own entities. In comments and CDATA sections such an ampersand is text. */
+/**
+ * Finds an ampersand that does not begin one of XML's own entities. In comments and CDATA sections this is not a mistake, because each ampersand
+ * there is text.
+ */
 const OTHER_AMPERSAND = /&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[\da-f]{1,6});)/gi;
 
 type Attributes = Readonly<Record<string, string>>;
@@ -45,8 +48,8 @@ export class XmlReader implements RowReader {
   /** The number of characters since the last event of the parser. The parser may keep these characters in memory. */
   #unbrokenCharacters = 0;
   /**
-   * The line of the first `OTHER_AMPERSAND` since the last event of the parser. The parser itself notices such an ampersand only at the next
-   * semicolon, which may be many lines below.
+   * The line of the first `OTHER_AMPERSAND` since the last event of the parser. The parser notices an ampersand that does not begin an entity only at
+   * the next semicolon, which may be many lines below.
    */
   #ampersandLine: number | undefined;
   readonly #repeatedFields = new Set<ItemField>();
@@ -151,8 +154,8 @@ function set({ raw, ranks }: OpenRow, { field, rank }: FieldMeaning, value: stri
 }
 
 /**
- * The rank of a picture element. This rank is higher than the rank of each name of `image_url`, so that an element with one of these names has
- * precedence over a picture element.
+ * The rank of a picture element. The rank of a picture element is higher than the rank of each name of `image_url`, so that an element with a name of
+ * `image_url` has precedence.
  */
 const PICTURE_RANK = 100;
 

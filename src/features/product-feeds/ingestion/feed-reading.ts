@@ -10,8 +10,8 @@ import type { RowError } from "./upload.ts";
 interface ReadItem {
   readonly line: number;
   /**
-   * The position of the item in its file, which no other item has: the line of the row, or the number of the row in formats with several rows on a
-   * line.
+   * The position of the item in its file, which is different for each item: the line of the row, or the number of the row in formats with several
+   * rows on a line.
    */
   readonly position: number;
   readonly retailer_id: string;

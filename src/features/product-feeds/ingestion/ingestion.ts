@@ -46,8 +46,8 @@ export class Ingestion {
   };
   readonly #errors: RowError[] = [];
   /**
-   * The rows that repeat a retailer_id. Such rows are found only when items are written, after later rows were read, so `#end` sorts all problems by
-   * line.
+   * The rows that repeat a retailer_id. Repeated rows are found only when items are written, after later rows were read, so `#end` sorts all problems
+   * by line.
    */
   readonly #duplicates: RowError[] = [];
   /** D-148: the number of items of the feed that are not in the file of an update, so that the feed keeps them. */

@@ -28,7 +28,7 @@ const PARTS_PER_WRITE = 8;
 
 /**
  * D-147: the greatest number of ingestions at the same time. Callers cause this work: reading a file may take minutes, and fetching a file half an
- * hour. Therefore ingestions may use only half of the capacity for jobs, and one catalog may use only a quarter of this half.
+ * hour. Therefore the ingestions of all feeds may use only half of the capacity for jobs, and one catalog only an eighth of the capacity.
  */
 const AT_ONCE_MAX = { running: 4, waiting: 32, ofShare: 8 };
 
@@ -47,8 +47,8 @@ export async function scheduleIngestion(tx: Transaction, world: World, feed: str
 }
 
 /**
- * The upload that the job reads, with the number of attempts. The job stores these numbers, so that it gives up a file that ends every process that
- * reads the file (D-314).
+ * The upload that the job reads, with the number of attempts. The job stores the numbers of attempts, so that it can give up a file that ends every
+ * process that reads the file (D-314).
  */
 interface Reading {
   readonly n: number;

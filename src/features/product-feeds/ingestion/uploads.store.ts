@@ -117,8 +117,8 @@ export async function completeUpload(
 }
 
 /**
- * Starts a run of an upload, which writes the given generation. After this, an earlier run of the upload can no longer write. The new run can write
- * until the upload is deleted.
+ * Starts a run of an upload, which writes the given generation. After a new run was started, earlier runs of the upload can no longer write. The new
+ * run can write until the upload is deleted.
  */
 export async function claimUpload(tx: Transaction, feed: string, n: number, generation: number, now: number): Promise<void> {
   await tx.run(sql`

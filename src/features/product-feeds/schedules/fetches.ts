@@ -38,7 +38,7 @@ export const feedFetches: JobKind<World> = {
     await world.database.write(async (tx) => {
       const schedule = readSchedule((await findFeed(tx, feed))?.[kind] ?? null);
       if (schedule === undefined) return job.settle(tx);
-      // If too many earlier files of the feed wait, this fetch is skipped.
+      // If too many earlier files of the feed wait to be read, the job skips the fetch.
       const isBusy = (await countWaitingUploads(tx, feed)) >= UPLOADS_WAITING_MAX;
       const input = { isUpdate: kind === "update_schedule" };
       if (!isBusy) await certain(receiveUrl(tx, world, feed, schedule.url, input), "begin an upload of an existing feed");

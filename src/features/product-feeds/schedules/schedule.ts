@@ -74,7 +74,10 @@ export interface GivenSchedule extends Schedule {
 /** A function that makes the error for a wrong key of a schedule. */
 export type Refuse = (key: string, problem: string) => Error;
 
-/** Checks a schedule. Returns the schedule as JSON for the store, or null if no schedule is given. Throws the error that `refuse` makes. */
+/**
+ * Checks a schedule. Returns the schedule as JSON for the store, or null if no schedule is given. If the schedule is wrong, throws the error that
+ * `refuse` makes.
+ */
 export function storedSchedule(given: GivenSchedule | null | "", world: World, refuse: Refuse): string | null {
   if (given === null || given === "") return null;
   const { username: _, password: __, ...schedule } = given;
@@ -106,8 +109,8 @@ const DAY_MS = 24 * HOUR_MS;
 
 /**
  * Returns the time of the next fetch after `nowMs`, in Unix milliseconds. If `lastMs` is undefined, the result is the first moment of the schedule.
- * Otherwise the result is the moment `interval_count` intervals after the fetch that was due at `lastMs`. Moments that passed while no process ran
- * are skipped.
+ * If `lastMs` is given, the result is the moment `interval_count` intervals after the fetch that was due at `lastMs`. Moments that passed while no
+ * process ran are skipped.
  */
 export function nextFetchMs(schedule: Schedule, nowMs: number, lastMs?: number): number {
   const { timezone, interval_count } = schedule;
@@ -124,7 +127,9 @@ export function nextFetchMs(schedule: Schedule, nowMs: number, lastMs?: number):
 /** Returns the wall clock time in a time zone, counted in milliseconds as if it were UTC. */
 const localMs = (utc: number, timezone: string): number => utc + offsetMs(utc, timezone);
 
-/** Returns the UTC time of a wall clock time. If clocks skip this time, the result is later by the length of the gap. */
+/**
+ * Returns the UTC time of a wall clock time. If the clocks of the time zone skip the wall clock time, the result is later by the length of the gap.
+ */
 function utcMs(local: number, timezone: string): number {
   const guess = local - offsetMs(local, timezone);
   return local - offsetMs(guess, timezone);
