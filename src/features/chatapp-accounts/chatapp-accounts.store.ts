@@ -57,7 +57,7 @@ export async function businessOf(reader: Reader, account: NodeId): Promise<NodeI
   return business === undefined || business === null ? undefined : nodeId(business);
 }
 
-/** Removes a deleted business from the accounts that belong to it. The accounts are not deleted. */
+/** Removes a deleted business from the accounts that belong to it, without deleting the accounts. */
 export async function forgetBusiness(tx: Transaction, business: NodeId): Promise<void> {
   await tx.run(sql`UPDATE chatapp_accounts SET business = NULL WHERE business = ${business}`);
 }

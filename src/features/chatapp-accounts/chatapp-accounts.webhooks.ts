@@ -5,7 +5,7 @@
 import { Type } from "typebox";
 import { defineWebhookField, type WebhookField } from "#webhooks/catalogue/field";
 
-/** D-62: the schema of payloads that the document does not show. It accepts any object. */
+/** D-62: the schema of payloads that the document does not show. The schema accepts any object. */
 const anyObject = Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}));
 
 type ChatappField = WebhookField<typeof anyObject>;

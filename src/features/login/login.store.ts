@@ -52,7 +52,10 @@ export async function findCode(reader: Reader, hash: string): Promise<StoredCode
 export const useCode = async (tx: Transaction, hash: string, nowSeconds: number): Promise<boolean> =>
   (await tx.run(sql`UPDATE login_codes SET used_at = ${Math.max(1, nowSeconds)} WHERE hash = ${hash} AND used_at = 0`)) === 1;
 
-/** Deletes the codes that expired before a given time, and the rows that link tokens to the deleted codes. The tokens are not deleted. */
+/**
+ * Deletes the codes that expired before a given time, and the rows that link tokens to the deleted codes. The tokens that came from a deleted code
+ * stay valid.
+ */
 export async function deleteOldCodes(tx: Transaction, before: number): Promise<void> {
   await tx.run(sql`DELETE FROM login_tokens WHERE code IN (SELECT c.hash FROM login_codes c WHERE c.expires_at < ${before})`);
   await tx.run(sql`DELETE FROM login_codes WHERE expires_at < ${before}`);

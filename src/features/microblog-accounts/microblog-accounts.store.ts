@@ -28,7 +28,7 @@ export const microblogUserTable = nodeTable<MicroblogUser>({
   columns: ["username"],
 });
 
-/** Removes a deleted user from the user's microblog accounts. The accounts are not deleted. */
+/** Removes a deleted user from the user's microblog accounts, without deleting the accounts. */
 export async function forgetUser(tx: Transaction, user: NodeId): Promise<void> {
   await tx.run(sql`UPDATE microblog_users SET user_id = NULL WHERE user_id = ${user}`);
 }

@@ -99,7 +99,7 @@ const uploadQuery = Type.Object({
 type UploadQuery = Static<typeof uploadQuery>;
 
 /**
- * The longest time that a request may wait for the end of an upload: enough for a file of a million rows. The time is limited because a waiting
+ * The longest time that a request may wait for the end of an upload: enough for a file of a million rows. A longer wait is refused, because a waiting
  * request occupies a connection.
  */
 const WITHIN_MS_MAX = 60_000;

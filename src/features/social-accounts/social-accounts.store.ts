@@ -89,7 +89,7 @@ export async function deleteSocialAccount(tx: Transaction, id: NodeId): Promise<
   return true;
 }
 
-/** Removes a deleted page, user or app from the social accounts that refer to it. The accounts are not deleted. */
+/** Removes a deleted page, user or app from the social accounts that refer to it, without deleting the accounts. */
 export async function forgetHolder(tx: Transaction, holder: NodeId): Promise<void> {
   const own = await tx.all<{ id: string }>(
     sql`SELECT CAST(a.id AS TEXT) AS id FROM social_accounts a WHERE a.page = ${holder} OR a.user_id = ${holder}`,

@@ -61,8 +61,8 @@ export const setAccountOverride = writeOperation({
     { override_callback_uri: Type.Optional(uri), verify_token: Type.Optional(verifyToken) },
     {
       dependentRequired: { override_callback_uri: ["verify_token"], verify_token: ["override_callback_uri"] },
-      // H3, D-57: a request without `override_callback_uri` removes the override. It is refused if it has unknown parameters, because one of them may
-      // be a misspelt `override_callback_uri`.
+      // H3, D-57: a request without `override_callback_uri` removes the override. If a request without it has unknown parameters, the request is
+      // refused, because a parameter may be a misspelt `override_callback_uri`.
       if: having("override_callback_uri"),
       else: noOthers,
     },
