@@ -1,6 +1,6 @@
 /**
- * The problems of a server's database, as its drivers report them. The log, the alerts, `/readyz` and the metrics all read this list of problems, so
- * they say the same (D-341).
+ * The problems of a server's database, as its drivers report them. The log, the alerts, `/readyz` and the metrics all read this list, so all four
+ * name the same problems (D-341).
  */
 
 export type ProblemKind =
@@ -56,7 +56,7 @@ export interface DatabaseReport {
   readonly failures: Readonly<Partial<Record<ProblemKind, number>>>;
   /** The connections to PostgreSQL; undefined on SQLite. */
   readonly pool: ConnectionCounts | undefined;
-  /** The parts of this report by database, if the server has several (`--databases`). */
+  /** The report of each database, by the database's name, if the server has several databases (`--databases`). */
   readonly byDatabase?: Readonly<Record<string, DatabaseReport>>;
 }
 
@@ -64,9 +64,9 @@ export interface DatabaseReport {
 export interface ConnectionCounts {
   readonly connections: number;
   readonly inUse: number;
-  /** Requests that wait for a connection. */
+  /** The number of requests that are waiting for a connection. */
   readonly waiting: number;
-  /** The number of requests since the start that had to wait for a connection; `waitedMs` is the sum of their waiting times. */
+  /** The number of requests since the start of the process that had to wait for a connection; `waitedMs` is the sum of their waiting times. */
   readonly waits: number;
   readonly waitedMs: number;
 }
@@ -82,12 +82,12 @@ interface HealthOptions {
 }
 
 /**
- * A problem ends after this time without a failure. On an almost full disk, and below a limit of connections, some operations succeed between others
- * that fail.
+ * A problem ends after this time without a failure. The time is not zero, because on an almost full disk, or when connections are short, some
+ * operations succeed while others fail.
  */
 const QUIET_MS = 5_000;
 const SEEN_EVERY_MS = 60_000;
-/** Problems that last until the process ends. */
+/** The problems that end only with the process. */
 const LASTING: readonly ProblemKind[] = ["file_changed", "file_damaged"];
 /** Problems of writing: a read that succeeds does not prove that they have ended. */
 const OF_WRITES: readonly ProblemKind[] = ["disk_full", "disk_error", "locked"];
@@ -109,7 +109,7 @@ export class DatabaseHealth {
     this.#database = database === undefined ? {} : { database };
   }
 
-  /** The health of one of several databases. The problems of that database are also in the report of this one. */
+  /** Returns the health of one of several databases. The report of this object also contains the problems of that database. */
   of(database: string): DatabaseHealth {
     const health = this.#named.get(database) ?? new DatabaseHealth(this.#options, database);
     this.#named.set(database, health);
@@ -135,7 +135,7 @@ export class DatabaseHealth {
     this.#options.onSeen?.(shown(problem));
   }
 
-  /** Reports that an operation succeeded. The method is called for each operation, so it is cheap while there are no problems. */
+  /** Reports that an operation succeeded. The drivers call this method after each operation, so it is cheap while there are no problems. */
   worked(isWrite: boolean): void {
     if (this.#current.size === 0) return;
     const quietSinceMs = this.#nowMs() - QUIET_MS;
@@ -158,7 +158,7 @@ export class DatabaseHealth {
   }
 
   #nowMs(): number {
-    // The problems carry the machine's time, as the lines of the log do.
+    // The times of a problem are real time from the machine's clock, as in the lines of the log.
     return this.#options.nowMs?.() ?? Date.now();
   }
 }

@@ -1,4 +1,4 @@
-/** Gives a database to one opening of its world. After the lease ends, the lease refuses writes, and the database can serve the next opening. */
+/** Gives a database to one opening of its world. After this opening ends, its lease refuses writes, and the database can serve the next opening. */
 import { databaseUnreachable } from "#kernel/errors";
 import type { Database, Reader, SavedState, Transaction } from "./database.ts";
 
@@ -7,7 +7,7 @@ type Listener = (kind: string | undefined, key: string | undefined) => void;
 export class DatabaseLease implements Database {
   readonly #database: Database;
   readonly dialect: Database["dialect"];
-  /** The database's own reader, because reads are on the hot path, and a read after the end of the lease changes nothing. */
+  /** The database's own reader: reads are on the hot path, and a read after the end of the lease does no harm. */
   readonly reader: Reader;
   readonly #letGo: (() => void)[] = [];
   #hasEnded = false;

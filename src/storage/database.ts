@@ -1,9 +1,9 @@
 /**
- * The database as features use it. Two drivers implement it: `sqlite/` and `postgres/`.
+ * The database as features use it. Two drivers implement this interface: `sqlite/` and `postgres/`.
  *
  * **Invariant:** a write is acknowledged (its promise resolves) only after it is durable.
- * **Invariant:** the body of a write awaits only its `tx`: no network, no timer. SQLite rejects a body that awaits anything else.
- * **Invariant:** a body has effects only through its `tx`: PostgreSQL undoes a body that conflicts with another and runs it again.
+ * **Invariant:** the body of a write awaits only its `tx`, and no network or timer. SQLite rejects a body that awaits anything else.
+ * **Invariant:** a body has effects only through its `tx`, because PostgreSQL rolls back a body that conflicts with another, and runs the body again.
  * **Invariant:** SQL is written only in `*.store.ts` and `*.migrations.ts`.
  */
 import type { DatabaseHealth } from "./database-health.ts";
@@ -14,36 +14,37 @@ export interface Reader {
   all<R extends Row>(statement: Sql): Promise<R[]>;
 }
 
-/** A failed statement ends the transaction, even if the body swallows the error. For expected conflicts, use `ON CONFLICT`. */
+/** A failed statement ends the transaction, even if the body catches the error. If the body expects a conflict, the statement uses `ON CONFLICT`. */
 export interface Transaction extends Reader {
   /** Resolves with the number of changed rows. */
   run(statement: Sql): Promise<number>;
-  /** For a statement that must change exactly one row. If the statement changes any other number of rows, the transaction ends with `NotOneRow`. */
+  /** Runs a statement that must change exactly one row. If the statement changes any other number of rows, the transaction ends with `NotOneRow`. */
   runOne(statement: Sql): Promise<void>;
   /**
-   * Locks a name until the transaction ends, for rules that check and then write, e.g. `tx.lock("labels", pageId)`. On SQLite it does nothing,
-   * because writers take turns. On PostgreSQL, bodies of one process whose first statement locks the same name share a commit.
+   * Locks a name until the transaction ends, for a rule that checks first and then writes, e.g. `tx.lock("labels", pageId)`. On SQLite the method
+   * does nothing, because only one writer runs at a time. On PostgreSQL, bodies of one process whose first statement locks the same name share a
+   * commit.
    */
   lock(scope: string, key: string): Promise<void>;
   /**
-   * The text that ends a SELECT that claims rows for work: it locks the rows of the table `alias` until the transaction ends, and skips rows that
-   * another process is claiming. The text is empty on SQLite, where writers take turns.
+   * Returns the text that ends a SELECT that claims rows for work: the text locks the rows of the table `alias` until the transaction ends, and skips
+   * rows that another process is claiming. The text is empty on SQLite, where only one writer runs at a time.
    */
   skipLocked(alias: string): string;
-  /** For a body with very many statements: lets the event loop serve others between them. Only writers of SQLite wait for the body's end. */
+  /** Lets the event loop serve others between the statements of a body that has very many. Only writers of SQLite wait until the body ends. */
   pause(): Promise<void>;
   /**
    * Invalidates a cached fact: when the transaction has committed, the fact leaves the cache of this process, and within 1 s the cache of every other
    * process. See `facts.ts`.
    */
   invalidate(kind: string, key: string): void;
-  /** Runs `action` when the write is durable, and never after a rollback. The action must not throw. */
+  /** Runs `action` after the write is durable. The action does not run after a rollback, and must not throw. */
   afterCommit(action: () => void): void;
 }
 
 /**
- * A statement had to change one row and changed none, or several. On PostgreSQL a concurrent writer may have deleted the row after the body read it,
- * so the body runs a second time; a second failure is a programmer's mistake.
+ * A statement had to change exactly one row, but changed none or several. On PostgreSQL a concurrent writer may have deleted the row after the body
+ * read it, so the body runs a second time; a second failure is a programmer's mistake.
  */
 export class NotOneRow extends Error {
   constructor(changed: number, { query }: Sql) {
@@ -57,42 +58,43 @@ export interface Database {
   readonly reader: Reader;
   /**
    * Runs `body` in one transaction, and resolves when the writes are durable. If the body throws, the transaction is rolled back and the promise
-   * rejects. Rejects with `databaseUnreachable` if the database fails (connection lost, disk full); only if the connection broke during the commit
-   * can the write be stored all the same.
+   * rejects. If the database fails (connection lost, disk full), the promise rejects with `databaseUnreachable`, and the write is not stored. If the
+   * connection broke during the commit, the write may be stored nevertheless.
    */
   write<T>(body: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** Gives `body` a reader that sees one snapshot in all its reads, for exports and reports. */
+  /** Gives `body` a reader whose reads all see the same snapshot of the data. Exports and reports use this method. */
   snapshot<T>(body: (reader: Reader) => Promise<T>): Promise<T>;
   /**
-   * Calls `listener` with each fact that any process, including this one, invalidates; `undefined` means that everything may
-   * have changed. Returns a function that removes the listener.
+   * Calls `listener` with each fact that any process, including this one, invalidates. The kind `undefined` means that everything may have changed.
+   * Returns a function that removes the listener.
    */
   onInvalidate(listener: (kind: string | undefined, key: string | undefined) => void): () => void;
   /**
-   * The caller calls this before it uses a cached fact. If the database could not confirm for a second that no other process changed anything (for
-   * example because this process got no processor time), it reports to its listeners that everything may have changed.
+   * The caller calls this method before it uses a cached fact. If the database has not been able to confirm for a second that no other process
+   * changed anything (for example because this process got no processor time), the database reports to its listeners that everything may have
+   * changed.
    */
   confirm(): void;
   /**
-   * A number from 0 to 1023, part of new ids, that no other running process on this database has. Callers read it each time, because the number can
-   * change after an outage of PostgreSQL.
+   * A number from 0 to 1023 that is part of new ids; no other running process on this database has the same number. Callers read the number each
+   * time, because it can change after an outage of PostgreSQL.
    */
   readonly processNumber: number;
   /** Rejects with `databaseUnreachable` if the database does not respond. Readiness checks call this function. */
   ping(): Promise<void>;
   /**
-   * Removes deleted and overwritten values from the database's files. SQLite rewrites its file, which blocks everything else for 16 s per gigabyte
+   * Removes deleted and overwritten values from the database's files. SQLite rewrites its file, which blocks all other work for 16 s per gigabyte
    * (measured). On PostgreSQL the next vacuum removes the values.
    */
   scrub(): Promise<void>;
-  /** Saves the whole state of the world under a name, and replaces a state of that name. */
+  /** Saves all data of the world under a name. A saved state with the same name is replaced. */
   saveState(name: string): Promise<void>;
   /**
-   * Replaces the world's content with the saved state, or with nothing if `name` is undefined. A concurrent write happens entirely before
-   * or entirely after it. Resolves with false if the state does not exist; rejects with `StateOutdated`.
+   * Replaces the world's content with the saved state, or empties the world if `name` is undefined. A concurrent write happens entirely before or
+   * entirely after the replacement. Resolves with false if the state does not exist; rejects with `StateOutdated`.
    */
   restoreState(name: string | undefined): Promise<boolean>;
-  /** Lists the saved states in the order of their names. */
+  /** Lists the saved states, sorted by name. */
   listStates(): Promise<readonly SavedState[]>;
   /** Deletes a saved state. Resolves with false if no state has this name. */
   deleteState(name: string): Promise<boolean>;
@@ -100,13 +102,13 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** The kind of the fact that a database reports to its own listeners when its world was moved to another database (D-421). */
+/** The kind of the fact that a database reports to its own listeners after its world was moved to another database (D-421). */
 export const MOVED_AWAY = "moved_away";
 
 /** One of the databases of `--databases` (D-420). */
 export interface NamedDatabase {
   readonly name: string;
-  /** `postgres://…`, as of the option `--data`. */
+  /** The address of the database, in the form `postgres://…`, as in the option `--data`. */
   readonly url: string;
 }
 
@@ -120,48 +122,48 @@ export interface SpreadDatabase {
 }
 
 /**
- * The databases of a server, one for each world. A server with `--databases` has its worlds in several PostgreSQL clusters; the argument `at` is the
- * name of the database that the world is in. The first one, which has the first world, is meant if `at` is left out.
+ * The databases of a server, one for each world. If the server has `--databases`, its worlds are in several PostgreSQL clusters, and the argument
+ * `at` is the name of the database that the world is in. If `at` is left out, the first database is meant, which has the first world.
  */
 export interface Databases {
-  /** The databases of `--databases`, in their order. The list is empty if the server has one database. */
+  /** The databases of `--databases`, in the order of that option. The list is empty if the server has one database. */
   readonly spread: readonly SpreadDatabase[];
   /**
-   * Opens the world's database, and creates it if it does not exist. In-memory worlds are kept until the last one is closed. Opening throws the
-   * errors of `openDatabase`.
+   * Opens the world's database, and creates it if it does not exist. The data of in-memory worlds are kept until the last world is closed. Opening
+   * throws the errors of `openDatabase`.
    */
   open(world: string, at?: string): Promise<Database>;
   /**
-   * Reads in a closed world's database as it is stored, without opening the world. Undefined if nothing is stored of the world. Rejects if the data
-   * cannot be read, e.g. because an earlier version of the program stored it.
+   * Runs `read` on the stored data of a closed world, without opening the world. Resolves with undefined if no data of the world is stored. Rejects
+   * if the data cannot be read, e.g. because an earlier version of the program stored it.
    */
   look<T>(world: string, read: (reader: Reader) => Promise<T>, at?: string): Promise<T | undefined>;
-  /** The names of the worlds that have stored data there, in alphabetical order. */
+  /** The names of the worlds that have data in the database, in alphabetical order. */
   names(at?: string): Promise<readonly string[]>;
-  /** The migrations that `open` would run, each as `feature/name`; undefined if nothing is stored of the world. Throws `UnknownMigration`. */
+  /** The migrations that `open` would run, each as `feature/name`; undefined if no data of the world is stored. Throws `UnknownMigration`. */
   pending(world: string, at?: string): Promise<readonly string[] | undefined>;
   /** Deletes the world's data, if the world has any. The world must be closed. */
   remove(world: string, at?: string): Promise<void>;
   /**
-   * Runs `make`, which creates a world. If another process is creating a world of the same name, it resolves with undefined instead. `making` does
-   * not lock anything within this process.
+   * Runs `make`, which creates a world. If another process is creating a world of the same name, `making` resolves with undefined and does not run
+   * `make`. `making` does not exclude other calls within this process.
    */
   making<T>(world: string, make: () => Promise<T>): Promise<T | undefined>;
   /**
-   * Copies a world to another database, and fences the old one: statements of a process that still uses the old one fail. The caller ensures that the
-   * world is closed and that no other process moves the world. Resolves at once if an earlier call has done it. Only databases of `--databases` have
-   * it.
+   * Copies a world to another database, and fences the old one: statements of a process that still uses the old database fail. The caller ensures
+   * that the world is closed and that no other process moves the world. Resolves at once if an earlier call has moved the world. Only servers with
+   * `--databases` have this method.
    */
   move?(world: string, from: string, to: string): Promise<void>;
-  /** Whether the world was moved away from a database, so that it can only be opened at its new place. */
+  /** Whether the world was moved away from a database, so that the world can only be opened in its new database. */
   hasMoved?(world: string, from: string): Promise<boolean>;
-  /** Deletes the data of a world that was moved away. */
+  /** Deletes the old copy of a world that was moved to another database. */
   forgetMoved?(world: string, from: string): Promise<void>;
 }
 
 export interface SavedState {
   readonly name: string;
-  /** When the state was saved, by the machine's clock. */
+  /** The time at which the state was saved, by the machine's clock. */
   readonly saved_ms: number;
 }
 
@@ -174,33 +176,38 @@ export class StateOutdated extends Error {
 }
 
 export interface Migration {
-  /** A noun or a past tense that is unique in its feature, e.g. `personas`. */
+  /** The migration's name: a noun or a past tense that is unique in its feature, e.g. `personas`. */
   readonly name: string;
   /**
-   * The statements of the migration run in order, once, in one transaction. Column types are BIGINT, INTEGER, TEXT and BYTEA. A table that is read by
-   * its primary key ends in `WITHOUT ROWID`, which the PostgreSQL driver removes; TEXT becomes `TEXT COLLATE "C"` there.
+   * The statements of the migration run in order, once, in one transaction. Column types are BIGINT, INTEGER, TEXT and BYTEA. The statement of a
+   * table that is read by its primary key ends in `WITHOUT ROWID`. The PostgreSQL driver removes these words, and turns TEXT into `TEXT COLLATE "C"`.
    */
   readonly statements: readonly string[];
   /**
-   * Set on a migration that takes something away: the `feature/name` of an earlier migration; programs since the release of that migration do not use
-   * the removed thing (D-346). Left out for a migration that only adds something: a program that does not know the addition works on.
+   * Set on a migration that removes something, e.g. a column: the value is the `feature/name` of an earlier migration, and programs since the release
+   * of that migration do not use the removed thing (D-346). A migration that only adds something has no `contracts`, because a program that does not
+   * know the addition still works.
    */
   readonly contracts?: string;
   /**
-   * A statement that changes a limited number of rows, and finds fewer each time; its one `?` is that limit. The batch runs after `statements`, each
-   * time in a transaction of its own, until it changes nothing. The `statements` of such a migration must not fail when they run a second time.
+   * A statement that changes a limited number of rows, and finds fewer rows each time; its one `?` is that limit. The statement runs after
+   * `statements`, each time in its own transaction, until it changes no row. The `statements` of such a migration must not fail when they run a
+   * second time.
    */
   readonly batch?: string;
 }
 
 export interface FeatureMigrations {
   readonly feature: string;
-  /** Tables of the first world that belong to the server. Restoring a state does not change these tables. */
+  /** Tables of the first world that belong to the server. When a state is restored, these tables do not change. */
   readonly serverTables?: readonly string[];
   readonly migrations: readonly Migration[];
 }
 
-/** A write is durable even if a listener or action throws; such a throw is a programmer's mistake and surfaces as an uncaught error. */
+/**
+ * Runs an action that must not fail. A write is durable even if a listener or action throws; the throw is a programmer's mistake and becomes an
+ * uncaught error.
+ */
 export function runAction(action: () => void): void {
   try {
     action();
@@ -212,7 +219,8 @@ export function runAction(action: () => void): void {
 }
 
 /**
- * Awaits a statement that can have only one outcome. Another outcome is a programmer's mistake: the write is rolled back, and the caller gets a 500.
+ * Awaits a statement that can have only one outcome. Any other outcome is a programmer's mistake: the write is rolled back, and the caller gets a
+ * 500.
  */
 export async function certain<T>(outcome: Promise<T | false | undefined>, what: string): Promise<T> {
   const result = await outcome;
@@ -220,7 +228,7 @@ export async function certain<T>(outcome: Promise<T | false | undefined>, what: 
   return result;
 }
 
-/** A file up to this size is checked when it is opened: the check takes 3 ms a megabyte (measured), which nobody notices at the start. */
+/** A file up to this size is checked when it is opened. The check takes 3 ms per megabyte (measured), which nobody notices at the start. */
 export const CHECKED_AT_ONCE_BYTES_MAX = 32 * 1024 * 1024;
 
 /** Limits for each process on PostgreSQL; SQLite ignores them. */
@@ -233,7 +241,7 @@ export interface ConnectionLimits {
 export interface MigrationProgress {
   /** The migration that runs, as `feature/name`. */
   readonly migration: string;
-  /** `done` is the number of migrations that have ended, `total` that of all migrations of this run. */
+  /** `done` is the number of migrations that have ended; `total` is the number of all migrations of this run. */
   readonly done: number;
   readonly total: number;
   /** The number of rows that the batches of this migration have changed so far. */
@@ -248,8 +256,8 @@ export interface Program {
   readonly health?: DatabaseHealth;
   /** Limits for each process on PostgreSQL. */
   readonly limits?: Partial<ConnectionLimits>;
-  /** Called while the data of an earlier version is migrated. */
+  /** The database calls this function while it migrates the data of an earlier version. */
   readonly onProgress?: OnProgress;
-  /** The databases over which the worlds are spread; `data` is the address of the first one. */
+  /** The databases that the worlds are in; `data` is the address of the first one. */
   readonly databases?: readonly NamedDatabase[];
 }

@@ -1,13 +1,13 @@
 /**
  * The cache of facts (token, node type, role, app, override), which is idea 5 of ARCHITECTURE.md:
  *
- * **Invariant:** absence is never cached.
- * **Invariant:** a fact read before an invalidation is never stored after it.
+ * **Invariant:** the cache never stores that a fact is absent.
+ * **Invariant:** a fact that was read before an invalidation is never stored after that invalidation.
  */
 import { BoundedMap } from "#kernel/bounded-map";
 import type { Database } from "./database.ts";
 
-/** Cached facts of one kind: at about 300 bytes each, they take 3 MB at most. */
+/** The maximum number of cached facts of one kind. A fact takes about 300 bytes, so they take 3 MB at most. */
 const ENTRIES_MAX = 10_000;
 
 export class FactCache<T> {
@@ -23,12 +23,12 @@ export class FactCache<T> {
     });
   }
 
-  /** Returns the fact if it is cached, for decisions that must not wait. Callers that need the fact use `get`. */
+  /** Returns the fact if it is cached. For decisions that must not wait; callers that need the fact use `get`. */
   peek(key: string): T | undefined {
     return this.#entries.get(key);
   }
 
-  /** Returns the cached fact, or loads it. `keyOf` returns the key for the cache if `key` itself must not be kept in memory. */
+  /** Returns the cached fact, or loads it. `keyOf` returns the key under which the fact is cached, if `key` itself must not stay in memory. */
   get<K extends string>(key: K, load: (key: K) => Promise<T | undefined>, keyOf?: (fact: T) => string): Promise<T | undefined> {
     const known = this.#entries.get(key);
     return known === undefined ? this.#load(key, load, keyOf) : Promise.resolve(known);

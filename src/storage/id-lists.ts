@@ -1,14 +1,14 @@
-/** Statements with lists of ids. Lists are padded to a power of two, so that few different statements have to be prepared. */
+/** Makes statements that contain lists of ids. Each list is padded to a power of two, so that few different statements have to be prepared. */
 import type { Reader } from "./database.ts";
 import { append, placeholders, type Row, type Sql, type SqlValue, sql } from "./sql.ts";
 
-/** The power of two to which a list is padded. */
+/** Returns the power of two to which a list of this length is padded. */
 export const paddedSize = (length: number): number => 2 ** Math.ceil(Math.log2(Math.max(length, 1)));
 
-/** The id that pads a list: no node has it. */
+/** The id that pads an empty list or a list of keys. No node has this id. */
 const NO_ID = "0";
 
-/** `base`, then `AND column IN (…)` with the ids, then `rest`. */
+/** Returns the statement `base`, followed by `AND column IN (…)` with the ids, followed by `rest`. */
 export function withIds(base: Sql, column: string, ids: readonly string[], rest = ""): Sql {
   const size = paddedSize(ids.length);
   const last = ids.at(-1) ?? NO_ID;
@@ -16,7 +16,10 @@ export function withIds(base: Sql, column: string, ids: readonly string[], rest 
   return append(base, tail, [...ids, ...new Array<string>(size - ids.length).fill(last)]);
 }
 
-/** The number of ids in one statement. SQLite and PostgreSQL accept far more ids, but the text would grow beyond a few kilobytes. */
+/**
+ * The maximum number of ids in one statement. SQLite and PostgreSQL accept far more ids, but the text of the statement would be longer than a few
+ * kilobytes.
+ */
 const IDS_MAX = 512;
 
 /** Reads the rows of `base` whose `column` is one of the ids, in several statements if there are many ids. */
@@ -28,7 +31,10 @@ export async function allWithIds<R extends Row>(reader: Reader, base: Sql, colum
 
 const wanted = sql`WITH wanted (one, other) AS`;
 
-/** For tables with keys of two columns: `tail` joins the list `wanted (one, other)` of the keys, and `values` are the parameters after the keys. */
+/**
+ * Reads rows of tables whose keys have two columns. `tail` joins the list `wanted (one, other)` of the keys, and `values` are the parameters after
+ * the keys.
+ */
 export async function allWithKeys<R extends Row>(
   reader: Reader,
   keys: readonly (readonly [string, string])[],
@@ -46,7 +52,7 @@ export async function allWithKeys<R extends Row>(
   return rows;
 }
 
-/** Only the first row of the list has casts, because PostgreSQL gives its types to all rows. */
+/** Only the first row of the list has casts, because PostgreSQL uses the types of the first row for all rows. */
 const keysText = (size: number): string => ["(CAST(? AS BIGINT), CAST(? AS BIGINT))", ...new Array<string>(size - 1).fill("(?, ?)")].join(", ");
 
 function chunksOf<T>(list: readonly T[]): T[][] {
@@ -57,7 +63,7 @@ function chunksOf<T>(list: readonly T[]): T[][] {
 
 const texts = new Map<string, string>();
 
-/** Keeps the text for each key: with hundreds of ids it is kilobytes long, so it is created once per size. */
+/** Caches the text for each key. A text with hundreds of ids is kilobytes long, so it is created only once per size. */
 export function textOnce(key: string, make: () => string): string {
   const known = texts.get(key) ?? make();
   texts.set(key, known);

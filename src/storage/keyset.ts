@@ -1,15 +1,15 @@
 /**
- * Keyset paging forwards and backwards (D-30, D-32): a page is found by the sort key of the row beside it, never by an offset. Added and deleted rows
- * therefore do not shift or repeat other rows, and page 40,000 costs as much as page 1.
+ * Keyset paging forwards and backwards (D-30, D-32): a page is found by the sort key of the row before or after it, never by an offset. Therefore,
+ * when rows are added or deleted, no other row is repeated or skipped, and page 40,000 costs as much as page 1.
  */
 import type { Reader } from "./database.ts";
 import { append, type Row, type Sql, type SqlValue } from "./sql.ts";
 
 export interface KeysetOrder<R extends Row> {
-  /** Qualified columns, most significant first, e.g. `["personas.id"]`. Together their values are unique in the list. */
+  /** The qualified columns, most significant first, e.g. `["personas.id"]`. No two rows of the list have the same values in all these columns. */
   readonly columns: readonly string[];
   readonly direction: "ascending" | "descending";
-  /** The values of `columns` in a row, as a cursor holds them. */
+  /** Returns the values of `columns` in a row, which are the key in a cursor. */
   keyOf(row: R): readonly string[];
 }
 
@@ -21,10 +21,12 @@ export function ordered(direction: KeysetOrder<Row>["direction"], ...columns: st
 
 export interface PageRequest {
   readonly limit: number;
-  /** The key of the row before the page, or of the row after it; at most one of the two is set. */
+  /** `after` is the key of the row before the page, `before` the key of the row after the page; at most one of the two is set. */
   readonly after?: readonly string[] | undefined;
   readonly before?: readonly string[] | undefined;
-  /** Whether the page includes the row of the key itself. Needed for the way back from a page beyond an end of the list. */
+  /**
+   * Whether the page includes the row whose key is given. The caller sets it to page back from an empty page behind the last or before the first row.
+   */
   readonly isInclusive?: boolean;
 }
 
@@ -32,18 +34,20 @@ export interface ListPage<R> {
   readonly rows: readonly R[];
   readonly hasPrevious: boolean;
   readonly hasNext: boolean;
-  /** The keys of the page's first and last row; absent on an empty page. */
+  /** The keys of the page's first and last row; an empty page has no keys. */
   readonly firstKey?: readonly string[];
   readonly lastKey?: readonly string[];
 }
 
 /**
- * Reads one page. `select` ends in its WHERE clause (`… WHERE personas.page_id = ?`); `readPage` adds the key's condition, the order and the limit.
+ * Reads one page. `select` ends in its WHERE clause (`… WHERE personas.page_id = ?`); `readPage` adds the condition for the key, the order and the
+ * limit.
  */
 export async function readPage<R extends Row>(reader: Reader, select: Sql, order: KeysetOrder<R>, page: PageRequest): Promise<ListPage<R>> {
   const isBackward = page.before !== undefined;
   const key = page.before ?? page.after;
-  // One row more than the page shows whether rows follow. The row of the key, if it still exists, shows that rows precede.
+  // The query reads one row more than the page has: this row shows that further rows follow. If the row of the key still exists, it shows that rows
+  // precede the page.
   const values = key === undefined ? [page.limit + 1] : [...key, page.limit + 2];
   const found = await reader.all<R>(append(select, tailOf(order, isBackward, key === undefined ? "none" : "from"), values));
   const isNeighbourThere = key !== undefined && page.isInclusive !== true && found[0] !== undefined && isSame(order.keyOf(found[0]), key);
@@ -60,7 +64,7 @@ export async function readPage<R extends Row>(reader: Reader, select: Sql, order
   }
   const firstKey = order.keyOf(first);
   const lastKey = order.keyOf(last);
-  // If the row of the key no longer exists, all rows before or after the page may be gone as well.
+  // If the row of the key no longer exists, all rows before the page (or after it, if paging backwards) may have been deleted too.
   const hasNear = key !== undefined && (isNeighbourThere || (await exists(reader, select, order, isBackward ? lastKey : firstKey, !isBackward)));
   return { rows: found, hasPrevious: isBackward ? hasMore : hasNear, hasNext: isBackward ? hasNear : hasMore, firstKey, lastKey };
 }
@@ -78,7 +82,7 @@ async function exists<R extends Row>(
   return (await reader.get(append(select, tailOf(order, isBackward, start), [...key, 1]))) !== undefined;
 }
 
-/** The place where a page begins: at the end of the list, at the row of the key, or at the row after it. */
+/** The row with which a page begins: the first row of the list, the row of the key, or the row after the key. */
 type Start = "none" | "from" | "beyond";
 
 const tails = new WeakMap<object, Map<string, string>>();

@@ -1,15 +1,15 @@
 /**
- * Migrations: the part that both drivers share. The driver opens the transaction and takes a lock, so that two processes that start at once do not
- * migrate twice: on PostgreSQL an advisory lock, on SQLite the lock on the data folder.
+ * Runs migrations for both drivers. The driver opens the transaction and takes a lock, so that two processes that start at the same time do not both
+ * migrate: on PostgreSQL an advisory lock, on SQLite the lock on the data folder.
  *
- * Two releases can run side by side (D-346): a migration either only adds something (expand), or takes away something that no program has used since
- * an earlier migration (contract). A program works on data with additions that it does not know, and refuses data that lacks something that it uses.
+ * Two releases can run side by side (D-346): a migration either only adds something (expand), or removes something that no program has used since an
+ * earlier migration (contract). A program works on data with additions that it does not know, and refuses data that lacks something that it uses.
  */
 import type { FeatureMigrations, Migration, OnProgress } from "./database.ts";
 
 /**
- * `applied_time` is in Unix seconds, by the database's own clock. `contracts` is the field of `Migration`, or empty if the migration only adds
- * something.
+ * The table of the migrations that have run. `applied_time` is in Unix seconds, by the database's own clock. `contracts` is the field of `Migration`,
+ * or empty if the migration only adds something.
  */
 export const migrationsTable =
   "CREATE TABLE IF NOT EXISTS migrations (feature TEXT NOT NULL, name TEXT NOT NULL, applied_time BIGINT NOT NULL, contracts TEXT, PRIMARY KEY (feature, name)) WITHOUT ROWID";
@@ -23,7 +23,7 @@ export interface Applied {
 /** Another process that is using the data. */
 export interface LiveProcess {
   readonly version: string;
-  /** The migrations that the process's program knows, as `feature/name`. */
+  /** The migrations that the program of this process contains, each as `feature/name`. */
   readonly knows: readonly string[];
 }
 
@@ -32,15 +32,15 @@ export interface MigrationTarget {
   execute(statement: string): Promise<void>;
   /** Runs a statement whose one parameter is `rows`. Resolves with the number of changed rows. */
   executeBatch(statement: string, rows: number): Promise<number>;
-  /** Writes the row of a migration into the table of migrations, after the migration has run. */
+  /** Inserts a row into the table of migrations after the migration has run. */
   record(feature: string, name: string, contracts: string): Promise<void>;
-  /** Commits the statements so far, and begins the next transaction. */
+  /** Commits the statements that have run so far, and begins the next transaction. */
   commit(): Promise<void>;
-  /** Lists the processes that use the data, without this process. */
+  /** Lists the other processes that use the data. */
   liveProcesses(): Promise<readonly LiveProcess[]>;
 }
 
-/** The data has a migration that this program does not know, and that may have taken away something that the program uses. */
+/** The data has a migration that this program does not know, and the migration may have removed something that the program uses. */
 export class UnknownMigration extends Error {
   constructor(
     readonly feature: string,
@@ -63,7 +63,7 @@ class OlderProcessRuns extends Error {
   }
 }
 
-/** A statement of a migration failed; `cause` is the driver's error. The statements since the last batch are rolled back. */
+/** A statement of a migration failed; `cause` is the driver's error. The statements since the last committed batch are rolled back. */
 export class MigrationFailed extends Error {
   constructor(feature: string, migration: string, cause: unknown) {
     super(`the migration ${feature}/${migration} failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
@@ -73,7 +73,7 @@ export class MigrationFailed extends Error {
 
 const keyOf = (feature: string, name: string): string => `${feature}/${name}`;
 
-/** The `feature/name` of each migration. */
+/** Returns the `feature/name` of each migration. */
 export const keysOf = (features: readonly FeatureMigrations[]): string[] =>
   features.flatMap(({ feature, migrations }) => migrations.map(({ name }) => keyOf(feature, name)));
 
@@ -100,7 +100,7 @@ export function pendingOf(features: readonly FeatureMigrations[], applied: reado
   );
 }
 
-/** Throws `OlderProcessRuns` if one of the processes may use something that one of the migrations changes. */
+/** Throws `OlderProcessRuns` if one of the processes may use something that one of the pending migrations removes. */
 function requireNoOlder(pending: readonly Pending[], processes: readonly LiveProcess[]): void {
   for (const { feature, migration } of pending) {
     const { name, contracts } = migration;
@@ -109,13 +109,15 @@ function requireNoOlder(pending: readonly Pending[], processes: readonly LivePro
   }
 }
 
-/** The size of a migration's first batch, which takes milliseconds; each later batch has as many rows as fit into `BATCH_MS`. */
+/** The number of rows in a migration's first batch, which takes milliseconds. Each later batch has as many rows as fit into `BATCH_MS`. */
 const FIRST_ROWS = 500;
 const ROWS_MAX = 100_000;
-/** The planned duration of a batch: half of the second that a batch may take, because some rows take longer than others. */
+/** The planned duration of a batch. The plan is half a second, because a batch may take a second and some rows take longer than others. */
 const BATCH_MS = 500;
 
-/** Runs the missing migrations in the given order. The caller has opened a transaction and created the table. Returns how many ran. */
+/**
+ * Runs the missing migrations in the given order, and returns how many ran. The caller has opened a transaction and created the table of migrations.
+ */
 export async function migrate(target: MigrationTarget, features: readonly FeatureMigrations[], onProgress: OnProgress = () => {}): Promise<number> {
   const pending = pendingOf(features, await target.applied());
   if (pending.length > 0) requireNoOlder(pending, await target.liveProcesses());
@@ -134,18 +136,18 @@ export async function migrate(target: MigrationTarget, features: readonly Featur
   return pending.length;
 }
 
-/** Runs the batches of a migration. Each is durable before the next begins, so an interrupted migration continues after its last batch. */
+/** Runs the batches of a migration. Each batch is durable before the next one begins, so an interrupted migration continues after its last batch. */
 async function runBatches(target: MigrationTarget, batch: string, report: (rows: number) => void): Promise<void> {
   await target.commit();
   for (let [size, rows] = [FIRST_ROWS, 0]; ; ) {
-    // The duration is real time, from the machine's clock, because a batch must not lock rows for long.
+    // The duration is real time from the machine's clock, because a batch must not lock rows for long.
     const begunMs = performance.now();
     const changed = await target.executeBatch(batch, size);
     await target.commit();
     if (changed === 0) return;
     rows += changed;
     report(rows);
-    // The duration is real time, as at the start of the batch.
+    // The duration is real time from the machine's clock, as at the start of the batch.
     const tookMs = Math.max(1, performance.now() - begunMs);
     size = Math.max(1, Math.min(ROWS_MAX, size * 2, Math.floor((size * BATCH_MS) / tookMs)));
   }

@@ -4,22 +4,22 @@ import { join } from "node:path";
 import type { Database, Databases, FeatureMigrations, Program } from "./database.ts";
 
 export interface DatabaseOptions {
-  /** A folder, `:memory:`, or `postgres://…` (docs/operating/start.md). */
+  /** The data folder, `:memory:`, or `postgres://…` (docs/operating/start.md). */
   readonly data: string;
-  /** The world's name: a file `<folder>/<world>.sqlite`, or the schema `plaza_<world>`. */
+  /** The world's name. The world is the file `<folder>/<world>.sqlite` on SQLite, and the schema `plaza_<world>` on PostgreSQL. */
   readonly world: string;
   readonly migrations: readonly FeatureMigrations[];
 }
 
 /**
- * The allowed names of worlds. A name is part of a file's name and, after `plaza_`, of a schema's (63 bytes at most). A dot or slash could lead out
- * of the folder.
+ * The allowed names of worlds. The name becomes part of a file name and, after `plaza_`, of a schema name, which has 63 bytes at most. A dot or slash
+ * is not allowed, because the path could then leave the folder.
  */
 const WORLD = /^[A-Za-z0-9_-]{1,57}$/;
 
 export const isPostgres = (data: string): boolean => /^postgres(ql)?:\/\//.test(data);
 
-/** Whether a folder has data of the world. For PostgreSQL the answer is always true, because only the PostgreSQL server knows. */
+/** Whether the folder has data of the world. For PostgreSQL the answer is always true, because only a query could find out. */
 export const hasData = (data: string, world: string): boolean => isPostgres(data) || existsSync(join(data, `${world}.sqlite`));
 
 /** Throws `RangeError` if the text is not allowed as the name of a world. */
@@ -28,13 +28,13 @@ export function requireWorldName(world: string): void {
 }
 
 /**
- * Opens one world's database. Errors: `FolderInUse` (`sqlite/folder-lock.ts`), `UnknownMigration` and `MigrationFailed` (`migrator.ts`),
- * `databaseUnreachable`, and those of the system or of PostgreSQL (a folder that cannot be written, a wrong password).
+ * Opens one world's database. Throws `FolderInUse` (`sqlite/folder-lock.ts`), `UnknownMigration` and `MigrationFailed` (`migrator.ts`),
+ * `databaseUnreachable`, and errors of the system or of PostgreSQL (a folder that cannot be written, a wrong password).
  */
 export async function openDatabase({ data, world, migrations }: DatabaseOptions): Promise<Database> {
   requireWorldName(world);
   if (isPostgres(data)) {
-    // The PostgreSQL driver is loaded only if it is used, because loading it would lengthen every start on SQLite.
+    // The PostgreSQL driver is loaded only if it is used, because loading it would make every start on SQLite slower.
     const { openPostgres } = await import("./postgres/open.ts");
     return openPostgres({ url: data, schema: `plaza_${world}`, migrations });
   }
@@ -42,22 +42,22 @@ export async function openDatabase({ data, world, migrations }: DatabaseOptions)
   return openSqlite({ folder: data, world, migrations });
 }
 
-/** Copies all worlds of a folder to another folder, even while a server uses them. Errors of the system are passed on. */
+/** Copies all worlds of a folder to another folder, even while a server uses them. Throws the system's own errors. */
 export async function backUpWorlds(folder: string, to: string): Promise<void> {
   const { copyWorlds } = await import("./sqlite/backup.ts");
   copyWorlds(folder, to);
 }
 
 /**
- * Looks whether a file of a world is whole (D-343), and returns the problem, or undefined if nothing is wrong. `size` compares the file's size with
- * the one in its header, `content` reads the whole file.
+ * Checks whether a world's file is intact (D-343). Returns the problem, or undefined if the file is intact. `size` compares the file's size with the
+ * size in its header, `content` reads the whole file.
  */
 export async function problemOfWorldFile(file: string, by: "size" | "content"): Promise<string | undefined> {
   const { problemOfFile, problemOfSize } = await import("./sqlite/files/check-file.ts");
   return by === "size" ? problemOfSize(file) : problemOfFile(file);
 }
 
-/** Makes the databases of a folder, of a PostgreSQL server, or of several ones. Only the driver that is used is loaded. */
+/** Makes the databases of a folder, of a PostgreSQL server, or of several PostgreSQL servers. Only the driver that is used is loaded. */
 export async function databasesIn(data: string, migrations: readonly FeatureMigrations[], program: Program = {}): Promise<Databases> {
   const { databases = [] } = program;
   if (databases.length > 0) return new (await import("./postgres/clusters.ts")).PostgresClusters(databases, migrations, program);
@@ -76,7 +76,8 @@ export async function databasesIn(data: string, migrations: readonly FeatureMigr
     async open(world) {
       requireWorldName(world);
       const database = await openIn(place, { world, migrations, ...program }).catch((error: unknown) => {
-        // If the first world's file is damaged, the server does not start, and its message gives the reason.
+        // A damaged file of the first world is not reported as a problem, because then the server does not start, and its error message gives the
+        // reason.
         if (isAnyOpen && error instanceof DamagedFile) program.health?.failed("file_damaged", error);
         throw error;
       });

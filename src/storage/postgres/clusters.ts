@@ -1,9 +1,9 @@
 /**
- * The worlds of a server on several PostgreSQL clusters (D-420). The first one has the first world, with the list of worlds and the control keys. Each
- * further one has the schema `plaza`, which keeps the channel for facts and the process numbers of this cluster, so that no cluster needs another one
- * while it serves its worlds.
+ * The worlds of a server on several PostgreSQL clusters (D-420). The first cluster has the first world, which has the list of worlds and the control
+ * keys. Each further cluster has the schema `plaza`, which has the channel for facts and the process numbers of this cluster, so that no cluster
+ * needs another one while it serves its worlds.
  *
- * **Invariant:** while a cluster cannot be reached, only its worlds are refused, and as soon as the channel is connected again they are served.
+ * **Invariant:** while a cluster cannot be reached, only its worlds are refused. They are served again as soon as the channel is connected again.
  */
 import { databaseUnreachable } from "#kernel/errors";
 import type { Database, Databases, FeatureMigrations, NamedDatabase, Program, Reader, SpreadDatabase } from "../database.ts";
@@ -15,17 +15,20 @@ import { hasSchema, movedSchema } from "./migrations.ts";
 import { dropSchema, forgetMoved, hasMoved, moveSchema } from "./moves/move-schema.ts";
 import { WrongAddress } from "./server.ts";
 
-/** The first world, which only the first cluster has. */
+/** The name of the first world, which only the first cluster has. */
 const DEFAULT = "default";
 /** The time between two attempts to open a cluster that could not be reached at the start of the process. */
 const RETRY_MS = 500;
 
-/** The schema `plaza` stores the cluster's name, so that exchanged addresses are found before a world is served from the wrong cluster. */
+/**
+ * The schema `plaza` stores the cluster's name. If somebody exchanges two addresses of `--databases`, the name shows it before a world is served from
+ * the wrong cluster.
+ */
 const homeMigrations: readonly FeatureMigrations[] = [
   { feature: "clusters", migrations: [{ name: "names", statements: ["CREATE TABLE cluster_names (name TEXT PRIMARY KEY) WITHOUT ROWID"] }] },
 ];
 
-/** A cluster other than the first one, as this process uses it. */
+/** A cluster other than the first one, as this process sees it. */
 class FurtherCluster implements SpreadDatabase {
   readonly name: string;
   readonly databases: PostgresDatabases;
@@ -49,13 +52,13 @@ class FurtherCluster implements SpreadDatabase {
     return this.databases.ping();
   }
 
-  /** The databases of this cluster. Throws `databaseUnreachable` at once while the cluster cannot be reached. */
+  /** Returns the databases of this cluster. Throws `databaseUnreachable` at once while the cluster cannot be reached. */
   get reached(): PostgresDatabases {
     if (!this.isUp) throw databaseUnreachable();
     return this.databases;
   }
 
-  /** Connects to the cluster. If that fails, it is tried again until it succeeds or the process ends. Rejects with `WrongAddress`. */
+  /** Connects to the cluster. After a failure, the process tries again until it is connected or ends. Rejects with `WrongAddress`. */
   open(): Promise<void> {
     this.#opening ??= this.#open().finally(() => {
       this.#opening = undefined;
@@ -76,7 +79,7 @@ class FurtherCluster implements SpreadDatabase {
       const cause = error instanceof Error ? (error.cause ?? error) : error;
       this.#health.failed(problemKindOf(cause) ?? "unreachable", cause);
       if (this.#isClosed) return;
-      // This is a timer, because no request waits for a cluster that cannot be reached. The timer does not keep the program running.
+      // A timer repeats the attempt, because requests do not wait for a cluster that cannot be reached. The timer does not keep the program running.
       this.#timer = setTimeout(() => {
         this.open().catch((wrong: unknown) => this.#health.failed("unreachable", wrong));
       }, RETRY_MS);
@@ -109,7 +112,7 @@ export class PostgresClusters implements Databases {
   readonly #further: readonly FurtherCluster[];
   readonly spread: readonly SpreadDatabase[];
 
-  /** `databases` has at least one database. */
+  /** `databases` has at least one element. */
   constructor(databases: readonly NamedDatabase[], migrations: readonly FeatureMigrations[], program: Program) {
     const { health = new DatabaseHealth() } = program;
     const [first, ...further] = databases as [NamedDatabase, ...NamedDatabase[]];
@@ -128,7 +131,7 @@ export class PostgresClusters implements Databases {
     this.spread = [firstOfAll, ...this.#further];
   }
 
-  /** Opens a world. With the first world, the process connects to all clusters. */
+  /** Opens a world. When the first world is opened, the process connects to all clusters. */
   async open(world: string, at?: string): Promise<Database> {
     return this.#first.isOpen ? this.#at(at).open(world) : translating(this.#openFirst(world));
   }
@@ -145,12 +148,14 @@ export class PostgresClusters implements Databases {
     return database;
   }
 
-  /** Throws `WrongAddress` before anything is created, if the first cluster was a further one before, or a further one a first one. */
+  /**
+   * Throws `WrongAddress` before anything is created, if the first cluster was not the first one before, or if a further cluster has a first world.
+   */
   async #refuseExchanged(): Promise<void> {
     const has = (databases: PostgresDatabases, schema: string) => databases.serverOf(DEFAULT).session((client) => hasSchema(client, schema));
     if (await has(this.#first, HOME))
       throw new WrongAddress("the first database of --databases was not the first one before: put the one with the list of worlds first");
-    // A cluster that cannot be reached is opened later, and checked by its name.
+    // A cluster that cannot be reached now is opened later, and then its name is checked.
     for (const { name, databases } of this.#further)
       if (await has(databases, databases.serverOf(DEFAULT).schema).catch(() => false))
         throw new WrongAddress(`the database that --databases calls ${name} has a first world of its own: put it first, or use an empty database`);
@@ -196,7 +201,7 @@ export class PostgresClusters implements Databases {
     await translating(forgetMoved(this.#at(from).serverOf(world)));
   }
 
-  /** The databases of a cluster that this process is connected to. Throws `databaseUnreachable` while the cluster cannot be reached. */
+  /** Returns the databases of a cluster that this process is connected to. Throws `databaseUnreachable` while the cluster cannot be reached. */
   #at(name: string | undefined): PostgresDatabases {
     return this.#isFirst(name) ? this.#first : this.#furtherOf(name).reached;
   }

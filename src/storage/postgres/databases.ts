@@ -1,6 +1,7 @@
 /**
- * The worlds of a server on PostgreSQL: each is a schema. The first world has its own connections. All other worlds share a pool, and learn about
- * changes through the first world's channel, because a PostgreSQL server has only about a hundred connections for all its users.
+ * The worlds of a server on PostgreSQL; each world is a schema. The first world has its own connections. All other worlds share a pool, and the
+ * process learns about their changes through the first world's channel, because a PostgreSQL server has only about a hundred connections for all its
+ * users.
  */
 import type { Client } from "pg";
 import { databaseUnreachable } from "#kernel/errors";
@@ -16,11 +17,11 @@ import { Server } from "./server.ts";
 import { lockKey } from "./transaction.ts";
 import { Cluster } from "./watches/cluster.ts";
 
-/** The time limit for the response to a lock request, which never waits for the lock. */
+/** The time limit for the response to a request for an advisory lock. PostgreSQL responds at once, because the request never waits for the lock. */
 const LOCK_MS_MAX = 5_000;
 
 const schemaOf = (world: string): string => `plaza_${world}`;
-/** The schema of the server itself in a database without a first world. No world has this schema. */
+/** The schema for the server's own data in a database that does not have the first world. No world has this schema. */
 export const HOME = "plaza";
 
 export class PostgresDatabases implements Databases {
@@ -30,14 +31,14 @@ export class PostgresDatabases implements Databases {
   readonly #cluster: Cluster;
   #first: PostgresDatabase | undefined;
   #shared: Pool | undefined;
-  /** The worlds that this process is creating; `#making` is the session that holds their locks. */
+  /** The worlds that this process is creating. `#making` is the session that holds the locks of these worlds. */
   readonly #made = new Set<string>();
   #making: Promise<Client> | undefined;
   #lastAsked: Promise<unknown> = Promise.resolve();
   readonly #onClosed: (() => Promise<void>) | undefined;
   readonly spread = [];
 
-  /** `onClosed` is called when the first world is closed, if this is one of several databases. */
+  /** If this is one of several databases, `onClosed` is called when the first world is closed. */
   constructor(url: string, migrations: readonly FeatureMigrations[], program: Program = {}, onClosed?: () => Promise<void>) {
     this.#url = url;
     this.#program = program;
@@ -46,7 +47,7 @@ export class PostgresDatabases implements Databases {
     this.#onClosed = onClosed;
   }
 
-  /** Whether the channel of this process is connected. */
+  /** Whether the channel for facts of this process is connected. */
   get isUp(): boolean {
     return this.#first?.channel?.isConnected === true;
   }
@@ -62,8 +63,8 @@ export class PostgresDatabases implements Databases {
   }
 
   /**
-   * Opens the schema `plaza`, which has the channel and the process numbers of a database without a first world. This schema is closed last, like a
-   * first world. `migrations` are those of this schema.
+   * Opens the schema `plaza`, which has the channel and the process numbers of a database without the first world. This schema is closed last, like a
+   * first world. `migrations` are the migrations of this schema.
    */
   async openHome(migrations: readonly FeatureMigrations[]): Promise<Database> {
     this.#first = await openPostgres({
@@ -73,18 +74,18 @@ export class PostgresDatabases implements Databases {
     return this.#first;
   }
 
-  /** A server of the world's schema, for work that needs sessions of its own. */
+  /** Returns a server for the world's schema. Work that needs its own sessions uses this server. */
   serverOf(world: string): Server {
     return new Server(this.#url, schemaOf(world), this.#cluster);
   }
 
-  /** The schema in which the processes declare themselves. */
+  /** The schema in whose tables the running processes register themselves. */
   get leases(): string {
     if (this.#first === undefined) throw databaseUnreachable();
     return this.#first.schema;
   }
 
-  /** Opens a world. The world that was opened first is closed last, because the other worlds use its channel. */
+  /** Opens a world. The world that was opened first must be closed last, because the other worlds use its channel. */
   async open(world: string): Promise<Database> {
     if (this.#first === undefined) {
       this.#first = await openPostgres({
@@ -110,7 +111,7 @@ export class PostgresDatabases implements Databases {
     return database;
   }
 
-  /** The database of a world other than the first one, on the pool that all of these worlds share. */
+  /** Returns the database of a world other than the first one. All these worlds share one pool. */
   #further(first: PostgresDatabase, server: Server): PostgresDatabase {
     const { health = new DatabaseHealth(), limits } = this.#program;
     if (this.#shared === undefined) {
@@ -129,11 +130,11 @@ export class PostgresDatabases implements Databases {
   }
 
   /**
-   * Runs `make` under an advisory lock, which ends with the process. All creations that run at the same time use one session, because connections are
-   * few.
+   * Runs `make` under an advisory lock, which PostgreSQL releases if the process ends. All creations that run at the same time use one session,
+   * because connections are scarce.
    */
   async making<T>(world: string, make: () => Promise<T>): Promise<T | undefined> {
-    // PostgreSQL grants a session its own lock a second time, so this process checks its own list first.
+    // PostgreSQL lets a session take its own lock a second time, so this process checks its own list first.
     if (this.#made.has(world)) return undefined;
     this.#made.add(world);
     try {
@@ -154,7 +155,7 @@ export class PostgresDatabases implements Databases {
     }
   }
 
-  /** Asks `text` on the session that all creations share; its queries run one after another. */
+  /** Runs the query `text` on the session that all creations share; the queries of this session run one after another. */
   #asked(session: Client, text: string, key: string): Promise<boolean> {
     const result = this.#lastAsked.then(() => session.query<{ is_done: number }>(text, [key]));
     this.#lastAsked = result.catch(() => {});

@@ -1,11 +1,11 @@
-/** The end of a transaction: the announcement of its changed facts before COMMIT, and its rollback. */
+/** The end of a transaction: the notification about its changed facts before COMMIT, and the rollback. */
 import { type Sql, sql } from "../sql.ts";
 import { isReadOnlyServer, isTransient, NotPrimary } from "./failures.ts";
 import type { PoolConnection } from "./pool.ts";
 
 /**
- * The number of bytes for the changed facts in a notification, which holds 8,000 bytes at most. If the facts do not fit, the notification announces
- * that everything changed.
+ * The maximum number of bytes for the changed facts in a notification; PostgreSQL allows 8,000 bytes for the whole notification. If the facts do not
+ * fit, the notification says that everything changed.
  */
 const FACTS_BYTES_MAX = 7_500;
 
@@ -13,15 +13,16 @@ export async function rollback(connection: PoolConnection): Promise<void> {
   try {
     await connection.execute("ROLLBACK");
   } catch {
-    // The server rolls back the open transaction of a closed connection.
+    // The connection is marked as broken and is closed. PostgreSQL then rolls back the open transaction.
     connection.isBroken = true;
   }
 }
 
 /**
- * The statement that announces changed facts, sent right before COMMIT. The generation counts the transactions that changed facts, for each slot (a
- * row that some connections share). The generation follows the order of the commits, because its row is locked until then. A process that missed a
- * notification sees that from the generation (`fact-channel.ts`). Connections rarely share a slot, so they rarely wait for each other's commits.
+ * Returns the statement that announces changed facts; it is sent right before COMMIT. The generation is a counter of the transactions that changed
+ * facts, one for each slot (a row that some connections share). The generations have the order of the commits, because the row is locked until the
+ * commit. A process that missed a notification sees a gap in the generations (`fact-channel.ts`). Connections rarely share a slot, so they rarely
+ * wait for each other's commits.
  */
 export function announcement(schema: string, facts: readonly (readonly [kind: string, key: string])[]): Sql {
   const text = JSON.stringify(facts);
@@ -33,7 +34,7 @@ export function announcement(schema: string, facts: readonly (readonly [kind: st
     SELECT pg_notify(${schema}, slot || ' ' || generation || ' ' || ${announced}) FROM counted`;
 }
 
-/** The error of a failed transaction: PostgreSQL's own, if another attempt may help, even if the body threw an error of its own instead. */
+/** Returns the error of a failed transaction. If another attempt may succeed, this is PostgreSQL's own error, even if the body threw another one. */
 export function failureOf(transaction: { readonly failure: unknown }, error: unknown): unknown {
   const failure = named(transaction.failure);
   return isTransient(failure) ? failure : error;
