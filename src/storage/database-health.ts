@@ -89,7 +89,7 @@ const QUIET_MS = 5_000;
 const SEEN_EVERY_MS = 60_000;
 /** The problems that end only with the process. */
 const LASTING: readonly ProblemKind[] = ["file_changed", "file_damaged"];
-/** Problems of writing: a read that succeeds does not prove that they have ended. */
+/** Problems that only writes have: a successful read does not prove that such a problem has ended. */
 const OF_WRITES: readonly ProblemKind[] = ["disk_full", "disk_error", "locked"];
 const CAUSE_CHARACTERS_MAX = 500;
 

@@ -1,12 +1,13 @@
 /**
- * The dedicated connection of a server. The channel receives the facts that other processes changed in each followed schema. The channel also renews
- * the process number, which is stored in the server's own schema.
+ * The dedicated connection of a server. Through this channel the process receives the facts that other processes changed in each followed schema. On
+ * the same connection it renews its process number, which is stored in the server's own schema.
  *
- * **Invariant:** the listener receives the change of any process within 1 s, or everything is declared changed. Timers alone cannot guarantee this:
- * if a process got no processor time for a second, a request may run before the timer. Every user of a cache therefore calls `confirm` first.
+ * **Invariant:** the listener receives a change of any process within 1 s; otherwise the channel reports that everything changed. Timers alone cannot
+ * guarantee this: if a process got no processor time for a second, a request may run before the timer. Every user of a cache therefore calls
+ * `confirm` first.
  *
  * Each transaction that changes facts increments its connection's row (slot) of `fact_generations`, and sends a notification with the slot and the
- * new number. A gap in the numbers of a slot, or a number in the table that no notification had, means that a notification was lost.
+ * new number. If the numbers of a slot have a gap, or the table has a number that no notification had, a notification was lost.
  */
 import type { Client } from "pg";
 import { DatabaseHealth } from "../database-health.ts";
@@ -17,34 +18,37 @@ import type { Server } from "./server.ts";
 /** The time limit for a response on the dedicated connection. */
 const RESPONSE_MS_MAX = 5_000;
 
-/** The interval at which the generations are read: a lost notification is detected after this time plus one query. */
+/** The interval at which the generations are read. A lost notification is detected after this time plus the duration of one query. */
 const POLL_MS = 500;
-/** ARCHITECTURE.md, idea 5: a change of another process is known within a second. */
+/** The time within which this process learns of a change that another process made (ARCHITECTURE.md, idea 5). */
 const KNOWN_WITHIN_MS = 1_000;
-/** The number of polls without a response after which the connection counts as broken: 5 s, as for any other connection. */
+/**
+ * The number of polls without a response after which the connection counts as broken. With one poll every 500 ms this is 5 s, as for any other
+ * connection.
+ */
 const SILENT_POLLS_MAX = 10;
 
-// The machine's clock, because other processes do not follow the clock of a world.
+// The time is from the machine's clock, because other processes do not follow the clock of a world.
 const now = (): number => performance.now();
 
 export type OnFact = (kind: string | undefined, key: string | undefined) => void;
 
 interface Followed {
   readonly onFact: OnFact;
-  /** The last generation that was received, by slot (row of `fact_generations`). */
+  /** The last generation that was received for each slot (row of `fact_generations`). */
   generations: Map<number, number>;
 }
 
 export class FactChannel {
   readonly #server: Server;
   readonly #health: DatabaseHealth;
-  /** The followed schemas, by name. */
+  /** The followed schemas, by their names. */
   readonly #followed = new Map<string, Followed>();
   readonly #timer: ReturnType<typeof setInterval>;
   #client: Client | undefined;
   readonly #processNumber: ProcessNumber;
   #silentPolls = 0;
-  /** The time until which all changes are known, or everything was declared changed. */
+  /** This process has received all changes that were made before this time, or has reported since then that everything changed. */
   #confirmedMs = now();
   #lastTurn: Promise<unknown> = Promise.resolve();
   #isConnecting = false;
@@ -55,7 +59,7 @@ export class FactChannel {
     this.#server = server;
     this.#health = health;
     this.#followed.set(server.schema, { onFact, generations: new Map() });
-    // A timer, because only a query finds a lost notification. The timer does not keep the program running.
+    // A timer is needed, because only a query detects a lost notification. The timer does not keep the program running.
     this.#timer = setInterval(() => this.#tick(), POLL_MS);
     this.#timer.unref();
   }
@@ -71,13 +75,13 @@ export class FactChannel {
     }
   }
 
-  /** Resolves when the channel receives the changes of the schema. */
+  /** Begins to follow a schema. Resolves when the channel receives the changes of the schema. */
   async follow(schema: string, onFact: OnFact): Promise<void> {
     const followed: Followed = { onFact, generations: new Map() };
     this.#followed.set(schema, followed);
     await this.#inTurn(async () => {
       const client = this.#client;
-      // Without a connection nothing is to do: the next connection begins with all followed schemas.
+      // Without a connection there is nothing to send: the next connection listens to all followed schemas from its beginning.
       if (client === undefined) return;
       await client.query(`LISTEN "${schema}"`);
       const generations = (await readGenerations(client, [schema])).get(schema);
@@ -87,11 +91,14 @@ export class FactChannel {
 
   leave(schema: string): void {
     this.#followed.delete(schema);
-    // If UNLISTEN fails, the connection is lost and receives nothing anyway.
+    // UNLISTEN fails only if the connection is lost, and a lost connection receives no notifications anyway.
     this.#inTurn(async () => this.#client?.query(`UNLISTEN "${schema}"`)).catch(() => {});
   }
 
-  /** Runs one piece of work after another: the renewal of the process number is a transaction, and nothing else may run inside it. */
+  /**
+   * Runs `work` after all earlier work on this connection has ended. The renewal of the process number is a transaction, and no other query may run
+   * inside it.
+   */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#lastTurn.then(work);
     this.#lastTurn = turn.catch(() => {});
@@ -110,7 +117,7 @@ export class FactChannel {
     return this.#client !== undefined;
   }
 
-  /** Declares everything changed if the last successful poll began more than a second ago. */
+  /** Reports that everything changed if the last successful poll began more than a second ago. */
   confirm(): void {
     if (now() - this.#confirmedMs > KNOWN_WITHIN_MS) this.#everythingChanged();
   }
@@ -122,7 +129,7 @@ export class FactChannel {
     this.#client = undefined;
     if (client === undefined) return;
     await this.#lastTurn;
-    // If the release fails, the number becomes free when its lease expires.
+    // If the release fails, the number becomes free after its lease has expired.
     await this.#processNumber.release(client).catch(() => {});
     await client.end().catch(() => {});
   }
@@ -145,7 +152,7 @@ export class FactChannel {
       const schemas = [...this.#followed.keys()];
       await client.query(schemas.map((schema) => `LISTEN "${schema}"`).join("; "));
       await this.#processNumber.renew(client);
-      // This process is listening now, so it misses no change after these generations.
+      // This process is listening already, so it misses no change that is made after these generations are read.
       const generations = await readGenerations(client, schemas);
       if (isLost || this.#isClosed) throw new Error("Connection terminated");
       for (const [schema, known] of generations) {
@@ -161,7 +168,7 @@ export class FactChannel {
     }
   }
 
-  /** Handles a notification, whose payload is `<slot> <generation> <facts as JSON, or null for everything>`. */
+  /** Handles a notification. Its payload is `<slot> <generation> <facts>`, where the facts are JSON, or null if everything changed. */
   #heard(schema: string, payload: string): void {
     const followed = this.#followed.get(schema);
     if (followed === undefined) return;
@@ -185,7 +192,7 @@ export class FactChannel {
     }
     if (this.#silentPolls > 0) {
       this.#everythingChanged();
-      // Closes the connection; the next tick reconnects.
+      // The connection is closed here, and the next tick connects again.
       if (++this.#silentPolls > SILENT_POLLS_MAX) void client.end().catch(() => {});
       return;
     }
@@ -195,7 +202,7 @@ export class FactChannel {
         this.#silentPolls = 0;
         this.#health.worked(false);
       },
-      // The connection's error event reports the cause.
+      // The handler of the connection's error event reports the cause.
       () => {},
     );
   }
@@ -221,7 +228,7 @@ export class FactChannel {
     if (this.#isConnecting || this.#isClosed) return;
     this.#isConnecting = true;
     this.#connect()
-      // The next tick tries to connect; until then requests get their own errors from the pool.
+      // The next tick tries again; until then, requests get their own errors from the pool.
       .catch((error: unknown) => this.#health.failed(problemKindOf(error) ?? "unreachable", error))
       .finally(() => {
         this.#isConnecting = false;
@@ -235,7 +242,7 @@ export class FactChannel {
   }
 }
 
-/** The generations by schema and slot. A missing schema is left out, because another process may delete one at any time. */
+/** Reads the generations by schema and slot. A schema that does not exist is left out, because another process may delete a schema at any time. */
 async function readGenerations(client: Client, schemas: readonly string[]): Promise<Map<string, Map<number, number>>> {
   const found = new Map<string, Map<number, number>>();
   for (const schema of schemas) found.set(schema, new Map());

@@ -3,7 +3,9 @@ import { databaseUnreachable } from "#kernel/errors";
 import { NotOneRow } from "../database.ts";
 import type { ProblemKind } from "../database-health.ts";
 
-/** Codes of the operating system for a lost server: nothing listens, the connection broke, the host name is unknown. */
+/**
+ * Error codes of the operating system that mean that the server cannot be reached: nothing listens, the connection broke, the host name is unknown.
+ */
 const SYSTEM_CODES = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
@@ -17,7 +19,7 @@ const SYSTEM_CODES = new Set([
   "EAI_AGAIN",
 ]);
 
-/** All connections of the pool were in use during the whole waiting time of a request. */
+/** A request found no free connection: all connections of the pool were in use during the request's whole waiting time. */
 export class NoConnection extends Error {
   constructor(connections: number, ms: number) {
     super(`none of the ${connections} connections of this process became free within ${ms / 1_000} s`);
@@ -25,7 +27,7 @@ export class NoConnection extends Error {
   }
 }
 
-/** The table is locked, and many statements wait for it already. */
+/** The table is locked, and many statements are already waiting for it. */
 export class TableLocked extends Error {
   constructor(table: string) {
     super(`another session locks the table ${table}, and many statements wait for it`);
@@ -33,7 +35,10 @@ export class TableLocked extends Error {
   }
 }
 
-/** The server takes no writes: it is a standby, or a primary that was demoted. The address leads to another server, now or in a moment. */
+/**
+ * The PostgreSQL server accepts no writes, because it is a standby, or a primary that was demoted. Another server of the address is the primary, or
+ * will soon be.
+ */
 export class NotPrimary extends Error {
   constructor(cause?: unknown) {
     super("the PostgreSQL server is a standby and takes no writes", { cause });
@@ -41,7 +46,7 @@ export class NotPrimary extends Error {
   }
 }
 
-/** 25006 is a write on a read-only server; 0A000 is a transaction for writing that could not even begin there. */
+/** Code 25006 is a write on a read-only server. Code 0A000 is a writing transaction that could not even begin on such a server. */
 export const isReadOnlyServer = (error: unknown): boolean =>
   codeOf(error) === "25006" || (codeOf(error) === "0A000" && error instanceof Error && error.message.includes("during recovery"));
 
@@ -53,7 +58,7 @@ export class StalePrimary extends Error {
   }
 }
 
-/** The world has left this database for another one, or is leaving it (D-421). The new place of the world is in the list of worlds. */
+/** The world was moved from this database to another one, or the move is running (D-421). The list of worlds contains the world's new database. */
 export class WorldMoved extends Error {
   constructor(schema: string) {
     super(`the schema ${schema} was moved to another database`);
@@ -61,7 +66,7 @@ export class WorldMoved extends Error {
   }
 }
 
-/** Messages of the driver's own errors, which have no code. */
+/** The beginnings of the driver's own error messages. These errors have no code. */
 const DRIVER_MESSAGES =
   /^(Connection terminated|timeout expired|Query read timeout|Client (has encountered|was closed)|Socket is closed|This socket)/;
 
@@ -70,8 +75,8 @@ function codeOf(error: unknown): string {
 }
 
 /**
- * Whether the connection is lost or unusable. Codes: class 08 a broken connection; 57P01 shutdown by the administrator, 57P02 crash, 57P03 starting
- * up, 57P05 idle too long; 53300 too many connections.
+ * Whether the connection is lost or unusable. The codes are: class 08, the connection broke; 57P01, the administrator shut the server down; 57P02,
+ * the server crashed; 57P03, the server is starting; 57P05, the session was idle too long; 53300, too many connections.
  */
 export function isConnectionFailure(error: unknown): boolean {
   const code = codeOf(error);
@@ -80,41 +85,47 @@ export function isConnectionFailure(error: unknown): boolean {
   return error instanceof Error && DRIVER_MESSAGES.test(error.message);
 }
 
-/** Whether the database did not respond in time; another connection would not help. */
+/** Whether the database did not respond in time. In this case another connection would not help. */
 export const isTimeout = (error: unknown): boolean => error instanceof Error && error.message === "Query read timeout";
 
-/** Whether the transaction was rolled back and can run again: 40001 serialization failure, 40P01 deadlock, or a row that does not exist any more. */
+/**
+ * Whether the transaction was rolled back and can run again: 40001 is a serialization failure, 40P01 a deadlock, and `NotOneRow` a row that no longer
+ * exists.
+ */
 export const isRetryable = (error: unknown): boolean => /^40(001|P01)$/.test(codeOf(error)) || error instanceof NotOneRow;
 
-/** Whether the table (42P01) or its schema does not exist. */
+/** Whether the error says that a table (42P01) or its schema (3F000) does not exist. */
 export const isUndefinedTable = (error: unknown): boolean => codeOf(error) === "42P01" || codeOf(error) === "3F000";
 
-/** 0A000: a newer program changed the table after this connection had planned the statement. A new connection has no old plans. */
+/** Whether a newer program changed the table after this connection had planned the statement (0A000). A new connection has no old plans. */
 export const isStalePlan = (error: unknown): boolean =>
   codeOf(error) === "0A000" && error instanceof Error && error.message.includes("cached plan must not change result type");
 
-/** Whether the body may run again, on another connection. */
+/** Whether the body may run again on another connection. */
 export const isTransient = (error: unknown): boolean => isRetryable(error) || isConnectionFailure(error) || isStalePlan(error);
 
-/** D-21: failures of the database, including lack of resources (53) and I/O errors (58), become one error; others are unchanged. */
+/**
+ * D-21: every failure of the database becomes the one error `databaseUnreachable`, also a lack of resources (class 53) and an I/O error (class 58).
+ * Other errors are unchanged.
+ */
 export function translated(error: unknown): unknown {
   if (isConnectionFailure(error) || error instanceof NoConnection || error instanceof WorldMoved || isTooSlow(error) || /^5[38]/.test(codeOf(error)))
     return Object.assign(databaseUnreachable(), { cause: error });
   return error;
 }
 
-/** Awaits `work`, and translates its error. */
+/** Awaits `work`. If `work` rejects, throws the translated error. */
 export const translating = <T>(work: Promise<T>): Promise<T> =>
   work.catch((error: unknown) => {
     throw translated(error);
   });
 
-/** 55P03 is the time limit for a lock; 57014 is the time limit for a statement, or a cancelled statement. */
+/** Whether a statement took too long: 55P03 is the time limit for a lock; 57014 is the time limit for a statement, or a cancelled statement. */
 const isTooSlow = (error: unknown): boolean => error instanceof TableLocked || /^(55P03|57014)$/.test(codeOf(error));
 
 /**
- * The problem for each code: 53100 disk full; 53200 out of memory; 53300 too many connections; class 58 errors of the system; XX001 and XX002 damaged
- * data.
+ * The kind of problem for each code: 53100 is a full disk, 53200 too little memory, 53300 too many connections, class 58 an error of the system,
+ * XX001 and XX002 damaged data.
  */
 const KINDS: readonly (readonly [RegExp, ProblemKind])[] = [
   [/^53100$/, "disk_full"],
@@ -124,7 +135,7 @@ const KINDS: readonly (readonly [RegExp, ProblemKind])[] = [
   [/^XX00[12]$/, "file_damaged"],
 ];
 
-/** The kind of problem that an error shows; undefined if the error is not a problem of the database. */
+/** Returns the kind of problem that an error shows, or undefined if the database did not cause the error. */
 export function problemKindOf(error: unknown): ProblemKind | undefined {
   if (error instanceof NoConnection) return "no_connection";
   if (error instanceof StalePrimary) return "stale_primary";

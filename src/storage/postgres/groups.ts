@@ -1,10 +1,10 @@
 /**
- * Transactions. Bodies that begin by locking the same name take turns anyway, so such bodies of one process share a transaction: they run one after
- * another, and one commit serves all of them. Every other body has a transaction of its own.
+ * Groups bodies into transactions. Bodies that begin by locking the same name run one after another anyway, so such bodies of one process share a
+ * transaction, and one commit serves all of them. Every other body has its own transaction.
  *
- * **Invariant:** no caller gets a result, not even a body's own error, before the commit of everything that its body may have read.
- * **Invariant:** if a body throws, only its own writes are undone. If anything else fails, everything is undone, and each body runs again in a
- * transaction of its own.
+ * **Invariant:** no caller gets a result, not even a body's own error, before everything that its body may have read is committed.
+ * **Invariant:** if a body throws, only the writes of this body are rolled back. After any other failure the whole transaction is rolled back, and
+ * each body runs again in its own transaction.
  */
 import { fewAtOnce } from "#kernel/turns";
 import { runAction, type Transaction } from "../database.ts";
@@ -15,24 +15,24 @@ import type { Pool, PoolConnection } from "./pool.ts";
 import { PostgresTransaction } from "./transaction.ts";
 
 /**
- * The number of bodies in one transaction. PostgreSQL can show 64 savepoints to other sessions cheaply. A body takes about 0.1 ms, so another process
- * that waits for the same name gets its lock within milliseconds.
+ * The maximum number of bodies in one transaction. PostgreSQL can show 64 savepoints to other sessions cheaply. A body takes about 0.1 ms, so another
+ * process that waits for the same name gets its lock within milliseconds.
  */
 const BODIES_MAX = 60;
 /**
- * The number of callers that continue at the same time after a commit, so that the next group's statements are sent in between. With 4 the server
- * makes 20 % more creates a second than if all callers continue at once.
+ * The number of callers that continue at the same time after a commit, so that the next group's statements are sent in between. With 4 callers the
+ * server makes 20 % more creates per second than if all callers continue at the same time.
  */
 const ENDED_AT_ONCE = 4;
 
 const BEGIN = sql`BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE`;
-/** Savepoints are not released: the next savepoint has the same name, and COMMIT ends them all. */
+/** A savepoint is not released: the next savepoint has the same name, and COMMIT ends all of them. */
 const SAVEPOINT = sql`SAVEPOINT body`;
 const COMMIT = sql`COMMIT`;
 
-/** The transaction was rolled back, but not because of this body, so the body runs again. */
+/** The transaction was rolled back, but this body did not cause the failure, so the body runs again. */
 export class Undone extends Error {
-  /** The connection was dead before the transaction began, so the run does not count as an attempt. */
+  /** Whether the connection was dead before the transaction began. In this case the run does not count as an attempt. */
   readonly wasStale: boolean;
 
   constructor(cause: unknown, wasStale: boolean) {
@@ -43,7 +43,7 @@ export class Undone extends Error {
 
 type Outcome<T> = { readonly value: T } | { readonly error: unknown };
 
-/** A body that has ended, and whose caller waits for the commit. */
+/** A body that has ended; its caller is waiting for the commit. */
 interface Ended {
   readonly transaction: PostgresTransaction;
   readonly outcome: Outcome<unknown>;
@@ -58,14 +58,14 @@ interface Waiting {
 
 export class Groups {
   readonly #shared: Shared;
-  /** The groups that accept further bodies, by the lock slot of the name that their bodies lock. */
+  /** The groups that accept further bodies, keyed by the lock slot of the name that their bodies lock. */
   readonly #open = new Map<number, Group>();
 
   constructor(pool: Pool, schema: string, emit: (kind: string, key: string) => void) {
     this.#shared = { pool, schema, emit };
   }
 
-  /** Runs a body in a group. Rejects with the body's error, PostgreSQL's error, or `Undone`. */
+  /** Runs a body in a group. Rejects with the body's error, with PostgreSQL's error, or with `Undone`. */
   async run<T>(body: (tx: Transaction) => Promise<T>, isAlone: boolean): Promise<T> {
     const transaction = new PostgresTransaction<Group>((slot) => (isAlone ? this.#begin() : this.#enter(slot)));
     let outcome: Outcome<T>;
@@ -75,7 +75,7 @@ export class Groups {
       outcome = { error };
     }
     transaction.end();
-    // A body that throws before its first statement needs no connection.
+    // A body that throws before its first statement has no transaction to leave.
     if (!transaction.hasBegun && "error" in outcome) throw outcome.error;
     return (await transaction.place()).leave(transaction, outcome);
   }
@@ -95,7 +95,7 @@ export class Groups {
   }
 }
 
-/** The parts that all groups of a database share. */
+/** The objects that all groups of a database share. */
 interface Shared {
   readonly pool: Pool;
   readonly schema: string;
@@ -105,18 +105,18 @@ interface Shared {
 /** One transaction, with the bodies that share it. */
 export class Group {
   readonly #shared: Shared;
-  /** Called when the group accepts no further bodies. */
+  /** Called when the group no longer accepts bodies. */
   readonly #onClosed: () => void;
   #connection: PoolConnection | undefined;
   isLocked = false;
   #bodies = 1;
-  /** Whether a body is running or being undone. */
+  /** Whether a body is running or is being rolled back. */
   #isTaken = true;
   readonly #waiting: Waiting[] = [];
   readonly #ended: Ended[] = [];
-  /** The ended bodies whose writes are part of the transaction. */
+  /** The ended bodies whose writes are in the transaction. */
   readonly #kept: Ended[] = [];
-  /** The failure of a statement that the group itself sent. */
+  /** The error of the first statement that failed among those that the group itself sent. */
   #failure: unknown;
   #isEnding = false;
   #isCommitting = false;
@@ -131,7 +131,7 @@ export class Group {
     return this.#connection;
   }
 
-  /** Takes a connection for the group. BEGIN is sent together with the next statement. */
+  /** Acquires a connection for the group. BEGIN is sent together with the next statement. */
   async begin(): Promise<void> {
     try {
       this.#connection = await this.#shared.pool.acquire(this.#shared.schema);
@@ -143,7 +143,7 @@ export class Group {
     }
   }
 
-  /** Resolves when all earlier bodies of the group have ended. */
+  /** Adds a body to the group. Resolves when all earlier bodies of the group have ended. */
   turn(): Promise<Group> {
     if (++this.#bodies === BODIES_MAX) this.#onClosed();
     return new Promise((resolve, reject) => {
@@ -152,10 +152,10 @@ export class Group {
     });
   }
 
-  /** Called when a body has ended. Resolves with the body's value when its writes are durable. */
+  /** Called when a body has ended. Resolves with the body's value when the body's writes are durable. */
   leave<T>(transaction: PostgresTransaction, outcome: Outcome<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      // A failed statement ends the transaction, even if the body swallows the error.
+      // A failed statement ends the transaction, even if the body catches the error.
       const isSwallowed = transaction.failure !== undefined && !("error" in outcome);
       const ended = { transaction, outcome: isSwallowed ? { error: transaction.failure } : outcome, resolve: resolve as Ended["resolve"], reject };
       this.#ended.push(ended);
@@ -163,7 +163,7 @@ export class Group {
     });
   }
 
-  /** Sends a statement without awaiting it. If the statement fails, the next statement of a body fails as well, or COMMIT does. */
+  /** Sends a statement without awaiting it. If this statement fails, the next statement of a body or COMMIT fails too. */
   #send(statement: Sql): void {
     this.connection.send(statement).catch((error) => {
       this.#failure ??= error;
@@ -184,12 +184,13 @@ export class Group {
     this.#waiting.shift()?.resolve(this);
   }
 
-  /** Undoes the body that has just failed. */
+  /** Rolls back the writes of the body that has just failed. */
   async #undo({ transaction }: Ended, error: unknown): Promise<void> {
-    // The body may have thrown because another process deleted a row, so its statements are awaited first.
+    // Another process may have deleted a row, which fails a statement and makes the body throw. So the group first waits for all statements of the
+    // body.
     await transaction.settle();
     const failure = failureOf(transaction, error);
-    // After a transient failure another attempt may help.
+    // After a transient failure another attempt may succeed.
     if (isTransient(failure)) throw failure;
     if (this.#kept.length > 0) await this.connection.execute("ROLLBACK TO SAVEPOINT body");
     else {
@@ -201,7 +202,7 @@ export class Group {
   async #commit(): Promise<void> {
     const last = this.#kept.at(-1);
     await last?.transaction.settle();
-    // If further bodies entered the group meanwhile, the last of them commits.
+    // If further bodies entered the group meanwhile, the last of these bodies commits.
     if (this.#isTaken || this.#isEnding || this.#kept.at(-1) !== last) return;
     this.#isEnding = true;
     this.#onClosed();
@@ -209,10 +210,10 @@ export class Group {
     if (this.#kept.length > 0) {
       const facts = this.#kept.flatMap(({ transaction }) => transaction.facts);
       if (facts.length > 0) this.#send(announcement(this.#shared.schema, facts));
-      // If the connection breaks from here on, it is unknown whether the writes are stored, so they are not repeated.
+      // If the connection breaks after this line, nobody knows whether the writes are stored, so the writes are not repeated.
       this.#isCommitting = true;
       const { command } = await this.connection.query(COMMIT);
-      // PostgreSQL answers COMMIT with ROLLBACK if a statement failed whose outcome nobody awaited.
+      // PostgreSQL answers COMMIT with ROLLBACK if a statement failed and no code awaited its outcome.
       if (command !== "COMMIT") throw new Error("the transaction was rolled back at its commit");
       for (const [kind, key] of facts) this.#shared.emit(kind, key);
     }
@@ -226,7 +227,7 @@ export class Group {
     });
   }
 
-  /** Ends the group after a failure: the transaction was not stored, or nobody knows whether it was stored. */
+  /** Ends the group after a failure. The transaction was not stored, or nobody knows whether it was stored. */
   async #fail(error: unknown): Promise<void> {
     this.#isEnding = true;
     this.#onClosed();
@@ -236,7 +237,7 @@ export class Group {
     if (isLost || isStalePlan(reason)) connection.isBroken = true;
     else await rollback(connection);
     this.#shared.pool.release(connection);
-    // A used connection that broke does not return to the pool. So after a few such attempts, which do not count, the body gets a new connection.
+    // A used connection that broke does not return to the pool. So the body gets a new connection after a few such attempts, which are not counted.
     const wasStale = connection.isBroken && connection.wasUsed && !(isLost && this.#isCommitting) && !isTimeout(reason);
     const all = [...this.#ended, ...this.#waiting];
     const thrown = wasStale || (all.length > 1 && !isLost) ? new Undone(reason, wasStale) : reason;
@@ -244,8 +245,8 @@ export class Group {
   }
 
   /**
-   * The failure that came first. The first failure may belong to a body that did not await its last statements; later bodies then failed because of
-   * it.
+   * Returns the failure that came first. The first failure may belong to a body that did not await its last statements and that made later bodies
+   * fail.
    */
   #firstFailure(): unknown {
     return this.#kept.find(({ transaction }) => transaction.failure !== undefined)?.transaction.failure ?? this.#failure;

@@ -1,4 +1,6 @@
-/** Migrations on PostgreSQL: one transaction under an advisory lock, so that processes that start at once take turns. */
+/**
+ * Runs migrations on PostgreSQL in one transaction under an advisory lock, so that processes that start at the same time migrate one after another.
+ */
 import type { Client } from "pg";
 import type { FeatureMigrations, OnProgress } from "../database.ts";
 import { type Applied, type LiveProcess, type MigrationTarget, migrate, migrationsTable, pendingOf } from "../migrator.ts";
@@ -9,12 +11,12 @@ import { LOCK_SLOTS, lockKey } from "./transaction.ts";
 import { NOW_MS, numbered, type Token, tokensOf } from "./values.ts";
 
 export interface MigrateOptions {
-  /** Work on the same connection, before the migrations. */
+  /** Called with the connection before the migrations run. */
   first?(client: Client): Promise<void>;
   readonly onProgress?: OnProgress | undefined;
-  /** The schema of the first world, in which processes declare themselves. By default the schema is the server's own. */
+  /** The schema of the first world, in whose tables the running processes register themselves. By default this is the server's own schema. */
   readonly leases?: string;
-  /** Whether to throw `WorldMoved` if the world has left this server for another one. */
+  /** Whether to throw `WorldMoved` if the world was moved from this server to another one. */
   readonly refusesMoved?: boolean;
 }
 
@@ -23,7 +25,7 @@ export async function migratePostgres(
   features: readonly FeatureMigrations[],
   { first, onProgress, leases = server.schema, refusesMoved = false }: MigrateOptions = {},
 ): Promise<void> {
-  // A separate connection, because migrating much data can take longer than the time limit of a request.
+  // Migrations have their own connection, because migrating much data can take longer than the time limit of a request.
   const client = await server.connect({ pipeline: true });
   try {
     await first?.(client);
@@ -31,12 +33,12 @@ export async function migratePostgres(
     if (refusesMoved && (await hasSchema(client, movedSchema(server.schema)))) throw new WorldMoved(server.schema);
     await migrateLocked(client, server.schema, features, leases, onProgress);
   } finally {
-    // Closing the connection also rolls back uncommitted statements.
+    // When the connection is closed, PostgreSQL also rolls back uncommitted statements.
     await client.end().catch(() => {});
   }
 }
 
-/** The migrations that have not run on the schema; undefined if the schema does not exist. Throws `UnknownMigration`. */
+/** Returns the migrations that have not run on the schema, or undefined if the schema does not exist. Throws `UnknownMigration`. */
 export async function pendingOnPostgres(client: Client, schema: string, features: readonly FeatureMigrations[]): Promise<string[] | undefined> {
   if (!(await hasSchema(client, schema))) return undefined;
   const { rows } = await client.query<Applied>(`SELECT feature, name, contracts FROM "${schema}".migrations`);
@@ -44,8 +46,8 @@ export async function pendingOnPostgres(client: Client, schema: string, features
 }
 
 /**
- * Checks the migrations a second time, after this process has declared itself: since `migratePostgres` a newer process that did not see the
- * declaration may have taken something away. The shared lock waits until a process that is migrating has ended. Throws `UnknownMigration`.
+ * Checks the migrations a second time, after this process has registered itself. Since `migratePostgres` a newer process that did not see the
+ * registration may have removed a table or column. The shared lock waits until a process that is migrating has ended. Throws `UnknownMigration`.
  */
 export async function confirmMigrations(client: Client, schema: string, features: readonly FeatureMigrations[]): Promise<void> {
   await client.query("SELECT pg_advisory_lock_shared($1)", [lockKey(schema, "migrations")]);
@@ -56,10 +58,13 @@ export async function confirmMigrations(client: Client, schema: string, features
   }
 }
 
-/** The schema that says that a world has left the server (D-421). Names of worlds have 57 characters at most, so this name fits as well. */
+/**
+ * Returns the name of the schema that marks a world as moved to another server (D-421). The name of a world has 57 characters at most, so this name
+ * is not too long.
+ */
 export const movedSchema = (schema: string): string => schema.replace(/^plaza_/, "moved_");
 
-/** Migrates on a session that has the lock of the schema's migrations. */
+/** Runs the migrations on a session that holds the lock for this schema's migrations. */
 export async function migrateLocked(
   client: Client,
   schema: string,
@@ -80,13 +85,15 @@ export async function migrateLocked(
 }
 
 export async function lockMigrations(client: Client, schema: string): Promise<void> {
-  // The lock belongs to the session and not to a transaction, since batches commit. The lock ends with the connection, and so with the process.
+  // The lock belongs to the session and not to a transaction, since batches commit. PostgreSQL releases the lock when the connection or the process
+  // ends.
   await client.query("SELECT pg_advisory_lock($1)", [lockKey(schema, "migrations")]);
 }
 
 /**
- * Makes a new schema without waiting for the result of each statement. If a statement fails, the schema is empty, and the caller can run the
- * statements one by one. Each statement is a query of its own, because Citus refuses a query with several statements that change a schema.
+ * Makes a new schema without waiting for the result of each statement. If a statement fails, the function makes an empty schema and returns false,
+ * and the caller runs the statements one by one. Each statement is a separate query, because Citus refuses a query with several statements that
+ * change a schema.
  */
 async function makeAtOnce(client: Client, schema: string, features: readonly FeatureMigrations[]): Promise<boolean> {
   try {
@@ -102,7 +109,8 @@ async function makeAtOnce(client: Client, schema: string, features: readonly Fea
 }
 
 /**
- * Whether the schema exists. The caller checks this first, because `IF NOT EXISTS` requires the right to create schemas even if the schema exists.
+ * Whether the schema exists. Callers check this instead of using `IF NOT EXISTS`, which requires the right to create schemas even if the schema
+ * exists.
  */
 export async function hasSchema(client: Client, schema: string): Promise<boolean> {
   return (await client.query("SELECT 1 AS one FROM pg_namespace WHERE nspname = $1", [schema])).rows.length > 0;
@@ -126,14 +134,14 @@ function statementsOfNew(schema: string, features: readonly FeatureMigrations[])
   ];
 }
 
-/** The tables of the driver itself, in each schema. */
+/** The driver's own tables, which each schema has. */
 const OWN_TABLES = [
-  // Each row counts the transactions that changed cached facts, for the connections that share the row (`fact-channel.ts`).
+  // Each row of `fact_generations` counts the transactions that changed cached facts on the connections that share the row (`fact-channel.ts`).
   "CREATE TABLE IF NOT EXISTS fact_generations (slot INTEGER PRIMARY KEY, generation BIGINT NOT NULL)",
-  // `lease_until_ms` is by the database's clock; `knows` is a JSON list of migrations (`process-number.ts`).
+  // The column `lease_until_ms` is a time of the database's clock, and `knows` is a JSON list of migrations (`process-number.ts`).
   "CREATE TABLE IF NOT EXISTS process_numbers (number INTEGER PRIMARY KEY, holder TEXT NOT NULL, lease_until_ms BIGINT NOT NULL, version TEXT, knows TEXT)",
-  // The lock slots: transactions lock names by locking a slot, which is found by hash (`transaction.ts`). All rows exist from the beginning, so that
-  // a lock takes one statement.
+  // Transactions lock a name by locking its row (slot) in `locks`, which is found by a hash of the name (`transaction.ts`). All rows exist from the
+  // beginning, so that a lock takes one statement.
   "CREATE TABLE IF NOT EXISTS locks (slot INTEGER PRIMARY KEY)",
   `INSERT INTO locks (slot) SELECT s FROM generate_series(0, ${LOCK_SLOTS - 1}) AS s
    WHERE (SELECT COUNT(*) FROM locks) < ${LOCK_SLOTS} ON CONFLICT DO NOTHING`,
@@ -168,7 +176,7 @@ async function liveProcesses(client: Client, schema: string): Promise<LiveProces
 
 /**
  * Translates a statement for PostgreSQL. In CREATE TABLE and ALTER TABLE, a column's type `TEXT` becomes `TEXT COLLATE "C"` (text compares bytewise,
- * as in SQLite), and `WITHOUT ROWID` at the end is removed. All other statements, and the word `text` at all other places, stay unchanged.
+ * as in SQLite), and `WITHOUT ROWID` at the end is removed. All other statements, and the word `text` anywhere else, stay unchanged.
  */
 export function postgresStatement(statement: string): string {
   const tokens = tokensOf(statement);
@@ -180,7 +188,10 @@ export function postgresStatement(statement: string): string {
 
 const isWord = (token: Token | undefined, word: string): boolean => token?.kind === "word" && token.text.toUpperCase() === word;
 
-/** A column's type is the second token of its definition; definitions are in the outer parentheses, separated by commas. */
+/**
+ * Translates CREATE TABLE. A column's type is the second token of the column's definition; the definitions are in the outer parentheses, separated by
+ * commas.
+ */
 function createTable(tokens: readonly Token[]): string {
   let depth = 0;
   let position = 0;
@@ -193,7 +204,7 @@ function createTable(tokens: readonly Token[]): string {
     else if (token.kind !== "space" && !isComment(token)) position++;
     text += depth === 1 && position === 2 && isWord(token, "TEXT") ? `${token.text} COLLATE "C"` : token.text;
   }
-  // Only the table's options follow the last parenthesis, so the end cannot be part of a literal.
+  // Only the table's options follow the last parenthesis, so the removed words cannot be part of a literal.
   return text
     .trimEnd()
     .replace(/\sWITHOUT\s+ROWID$/i, "")

@@ -1,4 +1,4 @@
-/** PostgreSQL as a `Database`: a world is a schema, a write is a transaction, and several processes can share it. */
+/** Implements `Database` on PostgreSQL: a world is a schema, a write is a transaction, and several processes can share the database. */
 
 import type { OnProgress } from "../database.ts";
 import { type Database, type FeatureMigrations, MOVED_AWAY, type Reader, runAction, type SavedState, type Transaction } from "../database.ts";
@@ -16,33 +16,33 @@ import { Server } from "./server.ts";
 import { Cluster } from "./watches/cluster.ts";
 
 export interface PostgresOptions {
-  /** `postgres://user:password@host:port,host:port/database`, with libpq's parameters (`sslmode` and the like) as query. */
+  /** The address `postgres://user:password@host:port,host:port/database`, with libpq's parameters (e.g. `sslmode`) as query. */
   readonly url: string;
   /** The world's schema, which is created if it does not exist. */
   readonly schema: string;
   readonly migrations: readonly FeatureMigrations[];
-  /** Limits for the connections of the pool, which are opened on demand. The dedicated connection is not one of them. */
+  /** Limits for the connections of the pool, which are opened on demand. The dedicated connection does not count. */
   readonly limits?: Partial<PoolLimits>;
-  /** Collects the problems of the database. If `health` is left out, nobody reads these problems. */
+  /** Collects the problems of the database. If `health` is left out, the problems are not reported. */
   readonly health?: DatabaseHealth;
-  /** The version of this program, which other processes read. */
+  /** The version of this program, as other processes read it. */
   readonly version?: string;
   readonly onProgress?: OnProgress | undefined;
-  /** The migrations that this program knows, as `feature/name`, if the schema itself has others. */
+  /** The migrations that this program contains, each as `feature/name`. Left out if these are the migrations of the schema. */
   readonly knows?: readonly string[];
-  /** The cluster of this process, if the process has other databases already. */
+  /** The cluster of this process, if the process already uses other databases of the cluster. */
   readonly cluster?: Cluster;
   /** Called when the database is closed. */
   onClosed?(): Promise<void> | undefined;
 }
 
-/** The number of attempts at a transaction that PostgreSQL rolls back because of a conflict. The conflicting transactions end meanwhile. */
+/** The maximum number of attempts if PostgreSQL rolls back a transaction because of a conflict. The conflicting transactions end in the meantime. */
 const ATTEMPTS_MAX = 5;
 /** PostgreSQL's limit for a name, in bytes; the pattern also excludes quotes. */
 const SCHEMA = /^[A-Za-z_][A-Za-z0-9_-]{0,62}$/;
 
 /**
- * Opens a world's database. Errors: `databaseUnreachable`, `WrongAddress`, `UnknownMigration`, `MigrationFailed`, and PostgreSQL's own (a wrong
+ * Opens a world's database. Throws `databaseUnreachable`, `WrongAddress`, `UnknownMigration`, `MigrationFailed`, and PostgreSQL's own errors (a wrong
  * password, a missing right).
  */
 export async function openPostgres({
@@ -83,7 +83,7 @@ export async function openPostgres({
   }
 }
 
-/** The body calls this function with true before something that must not happen twice, and with false if it did not happen after all. */
+/** The body calls this function with true before an action that must not happen twice, and with false if the action did not happen after all. */
 type Started = (is: boolean) => void;
 
 interface DatabaseParts {
@@ -91,11 +91,11 @@ interface DatabaseParts {
   readonly pool: Pool;
   readonly migrations: readonly FeatureMigrations[];
   readonly health: DatabaseHealth;
-  /** Returns the process number, if another database of this process has the fact channel. */
+  /** Returns the process number. Set if another database of this process has the fact channel. */
   processNumber?(): number;
-  /** Confirms the cached facts, if another database of this process has the fact channel. */
+  /** Confirms the cached facts. Set if another database of this process has the fact channel. */
   confirm?(): void;
-  /** Whether the world can be moved to another server, also while this process has it open (D-421). */
+  /** Whether the world can be moved to another server, even while this process has the world open (D-421). */
   readonly isMovable?: boolean;
   /** Called when the database is closed. */
   end(): Promise<void>;
@@ -114,7 +114,7 @@ export class PostgresDatabase implements Database {
   readonly #confirm: () => void;
   readonly #isMovable: boolean;
   readonly #listeners = new Set<(kind: string | undefined, key: string | undefined) => void>();
-  /** The channel for changed facts; undefined if another database of the process has it. */
+  /** The channel for changed facts; undefined if another database of this process has the channel. */
   channel: FactChannel | undefined;
   #running = 0;
   #whenIdle: (() => void)[] = [];
@@ -144,7 +144,7 @@ export class PostgresDatabase implements Database {
     return this.#run(async () => {
       for (let attempt = 1; ; ) {
         try {
-          // A body has effects only through its `tx`, so the body can run again, in a transaction of its own.
+          // A body has effects only through its `tx`, so the body can run again, in its own transaction.
           const result = await this.#groups.run(body, attempt > 1);
           this.#health.worked(true);
           return result;
@@ -167,7 +167,7 @@ export class PostgresDatabase implements Database {
           return (await connection.query<R>(statement)).rows;
         };
         await connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-        // The first statement takes the snapshot.
+        // PostgreSQL takes the snapshot at the first statement.
         await connection.query(probe);
         started(true);
         try {
@@ -214,7 +214,7 @@ export class PostgresDatabase implements Database {
     return this.#states.delete(name);
   }
 
-  /** Runs a transaction over all tables, and repeats it after a deadlock. */
+  /** Runs a transaction over all tables of the world, and repeats the transaction after a deadlock. */
   #together<T>(isolation: string, work: (connection: PoolConnection) => Promise<T>): Promise<T> {
     return this.#run(async () => {
       for (let attempt = 1; ; attempt++) {
@@ -250,8 +250,8 @@ export class PostgresDatabase implements Database {
   }
 
   /**
-   * Lends a connection to `use`. If the connection has died since its last use, `use` runs again on another one, unless it
-   * has `started` something that must not happen twice.
+   * Lends a connection to `use`. If the connection has died since its last use, `use` runs again on another connection, unless it has `started` an
+   * action that must not happen twice.
    */
   async #onConnection<T>(use: (connection: PoolConnection, started: Started) => Promise<T>): Promise<T> {
     for (;;) {
@@ -264,7 +264,7 @@ export class PostgresDatabase implements Database {
       } catch (error) {
         const isFailure = isConnectionFailure(error) || isStalePlan(error);
         if (isFailure) connection.isBroken = true;
-        // A used connection is not returned to the pool here, so the loop ends with the first new one.
+        // A used connection that broke is closed here, so the loop ends at the latest with the first new connection.
         if (isFailure && connection.wasUsed && !isStarted && !isTimeout(error)) continue;
         throw error;
       } finally {
@@ -296,7 +296,7 @@ export class PostgresDatabase implements Database {
     return (await this.#onConnection((connection) => connection.query(find))).rows.length === 0;
   }
 
-  /** Reports a fact that this process or another one changed. */
+  /** Reports to the listeners a fact that this process or another process changed. */
   readonly emit = (kind: string | undefined, key: string | undefined): void => {
     for (const listener of this.#listeners) runAction(() => listener(kind, key));
   };

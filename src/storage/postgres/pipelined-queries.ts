@@ -1,13 +1,13 @@
 /**
  * Statements of one connection that are sent together and answered together. One Sync ends all of them, so that PostgreSQL answers with one packet,
- * and each statement is described once for a connection (D-285). If a statement fails, PostgreSQL skips the statements behind it, which fail with the
- * same error.
+ * and each statement is described only once per connection (D-285). If a statement fails, PostgreSQL skips the statements behind it, and these fail
+ * with the same error.
  */
 import { type Connection, Query } from "pg";
 import type { Row, SqlValue } from "../sql.ts";
 import { rowTypes } from "./values.ts";
 
-/** A statement's text as PostgreSQL gets it. A statement without a name is not kept prepared. */
+/** A statement's text in the form that PostgreSQL receives. If the statement has no name, PostgreSQL does not keep it prepared. */
 export interface Statement {
   readonly text: string;
   readonly name?: string;
@@ -34,10 +34,10 @@ interface Columns {
 
 const NO_COLUMNS: Columns = { names: [], parsers: [] };
 
-/** The prepared statements of the session, with the columns that each returns. */
+/** The prepared statements of the session, each with the columns that it returns. */
 export type Known = Map<Statement, Columns>;
 
-/** The parts of the driver's messages that are used here. */
+/** The fields of the driver's messages that this module uses. */
 interface RowDescription {
   readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[];
 }
@@ -50,7 +50,7 @@ interface CommandComplete {
 
 /** The driver's client treats the statements as one query, and calls the methods `handle…` with the server's messages. */
 export class PipelinedQueries extends Query {
-  /** The driver's client sets this function, which ends the time limit of the query. */
+  /** The driver's client sets this function. Calling the function ends the time limit of the query. */
   declare callback: ((error?: unknown) => void) | undefined;
   readonly #queries: readonly PipelinedQuery[];
   readonly #known: Known;
@@ -71,7 +71,7 @@ export class PipelinedQueries extends Query {
       const { name = "", text } = statement;
       const isKnown = this.#known.has(statement);
       if (!isKnown) {
-        // A statement that was skipped or failed may be prepared all the same, so its name is freed first.
+        // A statement that was skipped or failed may be prepared nevertheless, so its name is freed first.
         if (name !== "") connection.close({ type: "S", name }, false);
         connection.parse({ name, text, types: [] }, false);
         if (name !== "") this.#known.set(statement, NO_COLUMNS);
@@ -107,7 +107,7 @@ export class PipelinedQueries extends Query {
     this.#rows.push(row as Row);
   }
 
-  /** The end of a statement; `text` is for example `INSERT 0 1`, `SELECT 5` or `COMMIT`. */
+  /** Handles the end of a statement; `text` is for example `INSERT 0 1`, `SELECT 5` or `COMMIT`. */
   handleCommandComplete({ text }: CommandComplete): void {
     const query = this.#queries[this.#at++] as PipelinedQuery;
     const [rows, wrongValue] = [this.#rows, this.#wrongValue];
@@ -123,7 +123,9 @@ export class PipelinedQueries extends Query {
     this.callback?.();
   }
 
-  /** Handles an error of the current statement, of the connection, or of the time limit. The driver may call this method twice for one query. */
+  /**
+   * Handles an error of the current statement or of the connection, or an exceeded time limit. The driver may call this method twice for one query.
+   */
   handleError(error: unknown): void {
     this.callback?.(error);
     for (; this.#at < this.#queries.length; this.#at++) {

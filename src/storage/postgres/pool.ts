@@ -1,4 +1,4 @@
-/** The pool of connections of one `Database`. On each connection the driver sends several statements at once. */
+/** The pool of connections of one `Database`. The driver sends several statements at once on each connection. */
 import type { Client, QueryResult } from "pg";
 import type { ConnectionLimits } from "../database.ts";
 import type { ConnectionCounts } from "../database-health.ts";
@@ -9,21 +9,21 @@ import { chooseSchema, type Server } from "./server.ts";
 import { numbered } from "./values.ts";
 import { LockedTables } from "./watches/locked-tables.ts";
 
-/** A request that waits longer for a connection is refused, because its caller has a time limit as well. */
+/** The longest time that a request waits for a connection. After this time the request is refused, because its caller has a time limit too. */
 const ACQUIRE_MS_MAX = 5_000;
 /**
- * The time by which the network limit exceeds the server's limit for a statement: the server ends a statement first, unless the network drops
- * packets.
+ * The difference between the driver's time limit and the server's time limit for a statement. The server therefore ends a statement first, unless the
+ * network loses packets.
  */
 const NETWORK_MS_MAX = 1_000;
 /**
- * The number of prepared statements per connection. Each statement takes about 10 kB on the server, and a program has a few hundred. Statements
- * beyond the limit are not kept prepared.
+ * The maximum number of prepared statements per connection. Each statement takes about 10 kB on the server, and a program has a few hundred. Further
+ * statements are not kept prepared.
  */
 const STATEMENTS_MAX = 1_000;
 /**
- * The interval of checks for idle connections. A connection that is unused for one to two intervals is closed, because a server has only about a
- * hundred connections for all worlds.
+ * The interval of checks for idle connections. A connection that is unused for one to two intervals is closed, because a PostgreSQL server has only
+ * about a hundred connections for all worlds.
  */
 const IDLE_MS = 60_000;
 
@@ -44,14 +44,14 @@ export class PoolConnection {
   readonly #client: Client;
   readonly #known: Known = new Map();
   readonly #locked: LockedTables;
-  /** Queries to send at the end of this turn of the event loop. */
+  /** The queries that are sent at the end of this turn of the event loop. */
   #waiting: PipelinedQuery[] = [];
-  /** The schema whose tables this connection sees. */
+  /** The schema whose tables the connection currently uses. */
   #schema: string;
-  /** Whether the connection served an earlier request; it may have died since then. */
+  /** Whether the connection served an earlier request. A used connection may have died since then. */
   wasUsed = false;
   isBroken = false;
-  /** Whether the connection was unused since the last check for idle connections. */
+  /** Whether the connection has been unused since the last check for idle connections. */
   isSpare = false;
 
   constructor(client: Client, schema: string, locked: LockedTables, onBroken: () => void) {
@@ -64,7 +64,7 @@ export class PoolConnection {
     });
   }
 
-  /** The number that the server gave to the session. */
+  /** The number that PostgreSQL gave to the session. */
   get session(): number {
     return (this.#client as unknown as { processID: number }).processID;
   }
@@ -73,7 +73,7 @@ export class PoolConnection {
     return this.#schema;
   }
 
-  /** Switches to the schema. The command is sent together with the next statement, which fails if the switch fails. */
+  /** Switches the connection to the schema. The command is sent together with the next statement, which fails if the switch fails. */
   use(schema: string): void {
     if (schema === this.#schema) return;
     this.#schema = schema;
@@ -88,13 +88,13 @@ export class PoolConnection {
     return result;
   }
 
-  /** Sends the statement of a transaction together with all others of this turn of the event loop. */
+  /** Sends the statement of a transaction together with all other statements of this turn of the event loop. */
   send<R extends Row>(statement: Sql): Promise<Result<R>> {
     if (this.#waiting.length === 0) setImmediate(this.#flush);
     return this.#add<R>(statement);
   }
 
-  /** Runs program text without values or rows, such as ROLLBACK, even if earlier statements failed. */
+  /** Runs SQL text without values, such as ROLLBACK, even if earlier statements failed. */
   execute(text: string): Promise<QueryResult> {
     this.#flush();
     return this.#client.query(text);
@@ -131,8 +131,8 @@ interface Waiter {
 export type PoolLimits = ConnectionLimits;
 
 /**
- * The limits if the operator sets none: as many connections as a process of one core keeps busy. Ten processes fit into PostgreSQL's default of 100
- * connections.
+ * The limits if the operator sets none. A process of one core keeps eight connections busy, and ten such processes fit into PostgreSQL's default of
+ * 100 connections.
  */
 const USUAL_LIMITS: PoolLimits = { connections: 8, statementMs: 30_000, lockMs: 5_000 };
 
@@ -160,7 +160,7 @@ export class Pool {
         while (this.#waiting.length > 0 && this.#count < this.#sizeNow) this.#openForWaiting();
       },
     });
-    // A timer, because no other event reaches an unused connection. The timer does not keep the program running.
+    // A timer closes unused connections, because no other event happens on them. The timer does not keep the program running.
     this.#timer = setInterval(() => this.#closeSpare(), IDLE_MS);
     this.#timer.unref();
   }
@@ -176,21 +176,21 @@ export class Pool {
     this.#waits++;
     this.#locked.suspect();
     return new Promise((resolve, reject) => {
-      // Without this timer a hanging database would hang every request.
+      // Without this timer, every request would hang if the database hangs.
       const timer = setTimeout(() => {
         this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
         this.#waitedMs += ACQUIRE_MS_MAX;
         reject(new NoConnection(this.#limits.connections, ACQUIRE_MS_MAX));
       }, ACQUIRE_MS_MAX);
-      // The machine's clock, because a person compares this time with other times of the machine.
+      // The time is from the machine's clock, because people compare it with other times of the machine.
       const waiter: Waiter = { schema, resolve, reject, timer, sinceMs: performance.now() };
       this.#waiting.push(waiter);
     });
   }
 
   /**
-   * The number of connections that the pool may have now. While a table is locked, the pool may have twice the limit, so that the added connections
-   * serve the other tables.
+   * The maximum number of connections that the pool may have now. While a table is locked, the pool may have twice the limit, so that the added
+   * connections serve the other tables.
    */
   get #sizeNow(): number {
     return this.#limits.connections * (this.#locked.areAny ? 2 : 1);
@@ -219,8 +219,8 @@ export class Pool {
   }
 
   /**
-   * Takes an idle connection, if possible one that last served this schema, because its plans fit. Otherwise it returns undefined if the pool may
-   * open a new connection, and takes any idle connection if it may not.
+   * Takes an idle connection, if possible one that last served this schema, because its prepared plans fit. If there is none, the method returns
+   * undefined while the pool may open a new connection, and otherwise takes any idle connection.
    */
   #takeIdle(schema: string): PoolConnection | undefined {
     const last = this.#idle.at(-1);
@@ -248,13 +248,13 @@ export class Pool {
       return connection;
     } catch (error) {
       this.#count--;
-      // The waiting requests try to connect now, so that they do not fail only after their whole waiting time.
+      // The waiting requests try to connect now, so that they do not have to wait for their whole time limit before they fail.
       this.#openForWaiting();
       throw error;
     }
   }
 
-  /** Removes a connection that broke while it was idle, or that is surplus. A connection in use is handled when it is released. */
+  /** Removes an idle connection that broke or that is no longer needed. A connection in use is handled when it is released. */
   #forget(connection: PoolConnection): void {
     const at = this.#idle.indexOf(connection);
     if (at < 0) return;
@@ -275,7 +275,7 @@ export class Pool {
     const waiter = this.#waiting.shift();
     if (waiter === undefined) return undefined;
     clearTimeout(waiter.timer);
-    // The machine's clock, as at the beginning of the wait.
+    // The time is from the machine's clock, as at the beginning of the wait.
     this.#waitedMs += performance.now() - waiter.sinceMs;
     return waiter;
   }

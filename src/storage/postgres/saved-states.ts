@@ -1,26 +1,26 @@
 /**
  * The saved states of a world. Each row of the world is stored as JSON in one table of the world's schema, because creating tables takes a tenth of a
- * second. Each function below makes one text of statements, which takes one round trip.
+ * second. Each function that makes SQL text joins its statements into one text, which takes one round trip.
  */
 import { type FeatureMigrations, type Reader, type SavedState, StateOutdated } from "../database.ts";
 import { type Row, sql } from "../sql.ts";
 import type { PoolConnection } from "./pool.ts";
 import { NOW_MS } from "./values.ts";
 
-/** The tables for saved states. The column `migrations` is the number of migrations that the world had when its state was saved. */
+/** The tables for saved states. The column `migrations` is the number of migrations that had run in the world when its state was saved. */
 export const STATE_TABLES = [
   "CREATE TABLE IF NOT EXISTS saved_states (name TEXT PRIMARY KEY, saved_ms BIGINT NOT NULL, migrations BIGINT NOT NULL)",
   "CREATE TABLE IF NOT EXISTS saved_rows (state TEXT NOT NULL, relation TEXT NOT NULL, content TEXT NOT NULL)",
   "CREATE INDEX IF NOT EXISTS saved_rows_by_state ON saved_rows (state, relation)",
 ];
 
-/** The tables of the driver itself. */
+/** The driver's own tables, which are not saved. */
 const OWN = ["migrations", "fact_generations", "process_numbers", "locks", "saved_states", "saved_rows"];
 
 const tablesText = (schema: string): string =>
   `SELECT CAST(relname AS TEXT) AS name FROM pg_class WHERE relnamespace = '"${schema}"'::regnamespace AND relkind = 'r' ORDER BY relname`;
 
-/** The tables of the world, without those of the driver and of the server. */
+/** Returns the tables of the world, without the tables of the driver and of the server. */
 function tablesOfWorld(names: readonly string[], migrations: readonly FeatureMigrations[]): string[] {
   const left = new Set([...OWN, ...migrations.flatMap(({ serverTables = [] }) => serverTables)]);
   return names.filter((name) => !left.has(name));
@@ -32,7 +32,9 @@ function requireStateName(name: string): void {
 
 const deleteText = (name: string): string => `DELETE FROM saved_rows WHERE state = '${name}'; DELETE FROM saved_states WHERE name = '${name}'`;
 
-/** Saves one snapshot of the world, because the caller's transaction is REPEATABLE READ. */
+/**
+ * Returns the text that saves one snapshot of the world. All statements see the same snapshot, because the caller's transaction is REPEATABLE READ.
+ */
 const saveText = (name: string, tables: readonly string[]): string =>
   [
     deleteText(name),
@@ -42,12 +44,13 @@ const saveText = (name: string, tables: readonly string[]): string =>
     ),
   ].join("; ");
 
-/** Finds a saved state. `is_current` is 1 if the state has the migrations of the world. */
+/** Returns the text that finds a saved state. `is_current` is 1 if the state has the same number of migrations as the world. */
 const findText = (name: string): string =>
   `SELECT CASE WHEN s.migrations = (SELECT COUNT(*) FROM migrations) THEN 1 ELSE 0 END AS is_current FROM saved_states s WHERE s.name = '${name}'`;
 
 /**
- * Restores a state. Until the transaction ends, writers on other connections wait and readers see the old content. The restore empties all caches.
+ * Returns the text that restores a state. Until the transaction ends, writers on other connections wait and readers see the old content. The
+ * notification at the end empties the caches of all processes.
  */
 const restoreText = (schema: string, name: string | undefined, tables: readonly string[]): string =>
   [
@@ -64,7 +67,7 @@ const restoreOne = (name: string, table: string): string =>
   `INSERT INTO "${table}" SELECT r.* FROM saved_rows s CROSS JOIN LATERAL json_populate_record(NULL::"${table}", CAST(s.content AS json)) r
    WHERE s.state = '${name}' AND s.relation = '${table}'`;
 
-/** Runs work on all tables in one transaction. */
+/** Runs `work` on all tables of the world in one transaction. */
 type Together = <T>(isolation: "REPEATABLE READ" | "READ COMMITTED", work: (connection: PoolConnection) => Promise<T>) => Promise<T>;
 
 export class PostgresStates {
@@ -85,7 +88,7 @@ export class PostgresStates {
     });
   }
 
-  /** Implements `restoreState` of `Database`; the transaction announces the change to other processes. */
+  /** Implements `restoreState` of `Database`. The transaction notifies other processes of the change. */
   async restore(name: string | undefined): Promise<boolean> {
     if (name !== undefined) requireStateName(name);
     return this.#together("READ COMMITTED", async (connection) => {

@@ -1,17 +1,17 @@
-/** Copies the rows of a table from one session to another with COPY, without keeping them in memory. */
+/** Copies the rows of a table from one session to another with COPY. The rows are streamed and are not collected in memory. */
 import { type Client, type Connection, Query } from "pg";
 
-/** The bytes that may wait to be sent. Above it, the reading session pauses until they are sent. */
+/** The number of bytes that may wait to be sent. If more bytes wait, the reading session pauses until they are sent. */
 const WAITING_BYTES_MAX = 4 * 1024 * 1024;
 
-/** The functions of the driver's connection that its types leave out. */
+/** The methods of the driver's connection that the driver's type declarations lack. */
 interface Copying extends Connection {
   sendCopyFromChunk(chunk: Buffer): void;
   endCopyFrom(): void;
   sendCopyFail(problem: string): void;
 }
 
-/** One COPY of the driver. The driver's client calls the methods `handle…` with the server's messages. */
+/** One COPY command of the driver. The driver's client calls the methods `handle…` with the server's messages. */
 class Copy extends Query {
   declare callback: ((error?: unknown) => void) | undefined;
   readonly #text: string;
@@ -21,7 +21,7 @@ class Copy extends Query {
   constructor(text: string) {
     super("");
     this.#text = text;
-    // The failure of one side is reported once, though both sides may fail.
+    // Both sides of a copy may fail, but only one failure is reported, so a rejection of this promise may stay unhandled.
     this.#ended.promise.catch(() => {});
   }
 
@@ -38,7 +38,7 @@ class Copy extends Query {
 
   handleError(error: unknown, _connection?: Connection): void {
     this.#failure ??= error;
-    // After an error of the connection no further message comes.
+    // After an error of the connection no further message arrives.
     this.#ended.reject(this.#failure);
     this.callback?.(this.#failure);
   }
@@ -52,7 +52,7 @@ class Copy extends Query {
 class CopyTo extends Copy {
   readonly #begun = Promise.withResolvers<Copying>();
 
-  /** Resolves with the connection when the server takes rows. */
+  /** Resolves with the connection when the server is ready to receive rows. */
   get begun(): Promise<Copying> {
     return this.#begun.promise;
   }
@@ -77,7 +77,7 @@ class CopyFrom extends Copy {
 
   handleCopyData({ chunk }: { chunk: Buffer }, { stream }: Connection): void {
     const { stream: sending } = this.#to;
-    // The driver sends each chunk as a message of its own; corked, many of them are one packet.
+    // The driver writes each chunk as a separate message. While the stream is corked, Node sends many messages as one packet.
     if (sending.writableCorked === 0) {
       sending.cork();
       setImmediate(() => sending.uncork());
@@ -93,7 +93,7 @@ class CopyFrom extends Copy {
   }
 }
 
-/** Copies all rows of `table` in the search paths of both sessions. `columns` are the names of the columns. */
+/** Copies all rows of `table`, which both sessions find by their search paths. `columns` are the names of the columns. */
 export async function copyTable(from: Client, to: Client, table: string, columns: readonly string[]): Promise<void> {
   const what = `"${table}" (${columns.map((column) => `"${column}"`).join(", ")})`;
   const writing = new CopyTo(`COPY ${what} FROM STDIN`);

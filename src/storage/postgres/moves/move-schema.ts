@@ -1,16 +1,17 @@
 /**
- * Moves the schema of a world from one PostgreSQL to another (D-421). The schema `moved_<world>` on a server says that the world has left it: an
- * opening there is refused, and statements of processes that have the world open fail.
+ * Moves the schema of a world from one PostgreSQL server to another (D-421). If a server has the schema `moved_<world>`, the world was moved away
+ * from this server: the server refuses to open the world, and statements of processes that have the world open fail.
  *
  * | step | stored on the old server | on the new server | after a kill |
  * |---|---|---|---|
  * | copy | the world | the tables, filled in one transaction | begins anew |
- * | fence | `moved_<world>`, renamed in one transaction | the world | goes on with the next step |
+ * | fence | `moved_<world>`, renamed in one transaction | the world | continues with the next step |
  * | arrive | `moved_<world>` | the world; an older `moved_<world>` is deleted | is repeated |
  *
- * The caller then stores the new place, and calls `forgetMoved`.
+ * The caller then stores the world's new database, and calls `forgetMoved`.
  *
- * **Invariant:** the session that fences the old server has its advisory lock since before the copy began, so two movers never copy the same world.
+ * **Invariant:** the session that fences the old server has held the server's advisory lock since before the copy began, so two processes never copy
+ * the same world.
  */
 import type { Client } from "pg";
 import type { FeatureMigrations } from "../../database.ts";
@@ -18,18 +19,18 @@ import { hasSchema, lockMigrations, migrateLocked, migratePostgres, movedSchema 
 import type { Server } from "../server.ts";
 import { copyTable } from "./copy-table.ts";
 
-/** The tables that a new schema has filled already. */
+/** The tables that already have rows in a new schema. */
 const FILLED = ["migrations", "locks", "process_numbers"];
 
 export interface SchemaMove {
   readonly from: Server;
   readonly to: Server;
   readonly migrations: readonly FeatureMigrations[];
-  /** The schemas in which the processes declare themselves, on the old server and on the new one. */
+  /** The schemas in whose tables the running processes register themselves, on the old server and on the new one. */
   readonly leases: { readonly from: string; readonly to: string };
 }
 
-/** Copies the schema and fences the old one. Resolves if an earlier call has done it already. */
+/** Copies the schema and fences the old one. Resolves if an earlier call has already done both. */
 export async function moveSchema({ from, to, migrations, leases }: SchemaMove): Promise<void> {
   const { schema } = from;
   await locked(from, async (old) => {
@@ -46,10 +47,10 @@ export async function moveSchema({ from, to, migrations, leases }: SchemaMove): 
   await dropSchema(to, movedSchema(schema));
 }
 
-/** Whether the world has left the server. Waits for a mover whose session has not ended yet. */
+/** Whether the world was moved away from the server. Waits for a process that is moving the world until its session has ended. */
 export const hasMoved = (server: Server): Promise<boolean> => locked(server, (client) => hasSchema(client, movedSchema(server.schema)));
 
-/** Deletes the data of a world that has left, and keeps the mark that it has. */
+/** Deletes the data of a world that was moved away, but keeps the empty schema that marks the world as moved. */
 export async function forgetMoved(server: Server): Promise<void> {
   const moved = movedSchema(server.schema);
   await locked(server, async (client) => {
@@ -72,7 +73,7 @@ async function copyAndFence(old: Client, to: Server): Promise<void> {
   });
 }
 
-/** Throws if the old server says that the world has left, and the new one does not have it: then the data is only in `moved_<world>`. */
+/** Throws if the old server has the data in `moved_<world>`, and the new server does not have the world: then no other copy of the data exists. */
 async function requireCopy(old: Client, to: Server): Promise<void> {
   const moved = movedSchema(to.schema);
   const { rows } = await old.query("SELECT 1 AS one FROM pg_tables WHERE schemaname = $1 LIMIT 1", [moved]);
@@ -83,7 +84,7 @@ async function requireCopy(old: Client, to: Server): Promise<void> {
 
 const locked = <T>(server: Server, work: (client: Client) => Promise<T>): Promise<T> =>
   server.session(async (client) => {
-    // The lock of migrations, so that no process opens the world on this server meanwhile. It ends with the session.
+    // The session takes the lock for migrations, so that no process opens the world on this server meanwhile. The lock ends with the session.
     await lockMigrations(client, server.schema);
     return work(client);
   });
