@@ -1,30 +1,33 @@
 /**
- * Secrets that must be read back, such as an app's secret (an HMAC key), are stored sealed: AES-256-GCM under a key that is derived from the
- * operator's master key and is not in the database. Tokens are only hashed (D-11).
+ * Secrets that the server must read again, such as an app's secret (an HMAC key), are stored encrypted ("sealed"): with AES-256-GCM, under a key that
+ * is derived from the operator's master key and is not in the database. Of a token only the hash is stored (D-11).
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
 /** The size of an AES-256 key. */
 const KEY_BYTES = 32;
-/** The shortest master key, 128 bits: a shorter key would be easier to guess than AES is to break. */
+/** The shortest allowed master key, which has 128 bits. A shorter key would be easier to guess than AES is to break. */
 const MASTER_BYTES_MIN = 16;
-/** The size of nonce for which GCM is defined without a further hash (NIST SP 800-38D). */
+/** The size of a nonce. GCM uses a nonce of this size directly, without hashing it (NIST SP 800-38D). */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** The size of a key's id, 64 bits: two keys of an operator never have the same id, and the id reveals nothing about the key. */
+/** The size of a key's id, which is 64 bits. With this size two keys of an operator never have the same id, and the id does not reveal the key. */
 const KEY_ID_BYTES = 8;
 const KEY_ID_CHARACTERS = 2 * KEY_ID_BYTES;
 
-/** HKDF-SHA256 (RFC 5869) with `purpose` as info: 32 bytes, different for each purpose. */
+/** Derives a key of 32 bytes, a different one for each purpose, by HKDF-SHA256 (RFC 5869) with `purpose` as info. */
 export function deriveKey(master: Uint8Array, purpose: string): Uint8Array {
   if (master.byteLength < MASTER_BYTES_MIN) throw new RangeError(`a master key must have at least ${MASTER_BYTES_MIN} bytes`);
   return new Uint8Array(hkdfSync("sha256", master, new Uint8Array(0), purpose, KEY_BYTES));
 }
 
-/** A master key that was replaced. A replaced key still opens the values that it sealed, but seals no new ones. */
+/** A master key that was replaced. A replaced key can still decrypt the values that it encrypted, but encrypts no new values. */
 export interface PreviousKey {
   readonly key: Uint8Array;
-  /** Unix ms of real time until which the key opens values; undefined: until the operator removes the key from the configuration. */
+  /**
+   * The Unix time in ms (real time) until which the key decrypts values. If it is undefined, the key does so until the operator removes it from the
+   * configuration.
+   */
   readonly untilMs: number | undefined;
 }
 
@@ -32,18 +35,18 @@ export interface PreviousKey {
 export interface KeyRing {
   readonly current: Uint8Array;
   readonly previous: readonly PreviousKey[];
-  /** True if the keys are Plaza's own, so that Plaza can replace them; false if they are in the operator's configuration. */
+  /** True if Plaza created the keys, so that Plaza can replace them; false if they are in the operator's configuration. */
   readonly isOwn: boolean;
-  /** Creates a new current key, and keeps the old key as a previous one until `untilMs`. The change is durable when the call returns. */
+  /** Creates a new current key, and keeps the old key as a previous key until `untilMs`. The change is durable when the method returns. */
   rotate(untilMs: number): void;
-  /** Deletes the previous keys whose time has passed, unless something still needs them. */
+  /** Deletes the previous keys whose time has passed, unless some data still needs them. */
   retire(nowMs: number): void | Promise<void>;
 }
 
-/** The id of a master key, for reports: it tells keys apart and reveals nothing else. */
+/** Returns the id of a master key, for reports. Different keys have different ids, and an id does not reveal its key. */
 export const masterKeyId = (master: Uint8Array): string => keyIdOf(deriveKey(master, "sealed secrets"));
 
-/** The text was sealed with another key, or has been changed. */
+/** The text was sealed with another key, or was changed after it was sealed. */
 export class SealBroken extends Error {
   constructor() {
     super("a sealed value cannot be opened: it was changed, or sealed with another key");
@@ -58,7 +61,10 @@ export class Sealer {
   /** The beginning of every value that the current key has sealed: `v1.`, the key's id in hex and a dot. */
   prefix!: string;
 
-  /** `current` seals and opens; the keys in `previous` only open values that they sealed. Each key has 32 bytes, from `deriveKey`. */
+  /**
+   * The key `current` seals and opens values; the keys in `previous` only open values that they sealed before. Each key has 32 bytes and comes from
+   * `deriveKey`.
+   */
   constructor(current: Uint8Array, previous: readonly Uint8Array[] = []) {
     this.use(current, previous);
   }
@@ -72,9 +78,9 @@ export class Sealer {
     this.prefix = `v1.${keyIdOf(current)}.`;
   }
 
-  /** Returns the prefix, and then nonce, ciphertext and tag in base64url. Each call gives another result for the same text. */
+  /** Returns the prefix, followed by the nonce, the ciphertext and the tag in base64url. Each call returns another result for the same text. */
   seal(text: string): string {
-    // Not the seeded randomness of system.ts: a nonce that repeats under one key reveals the key stream.
+    // The seeded randomness of system.ts is not used, because a nonce that repeats under one key reveals the key stream.
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv("aes-256-gcm", this.#current, nonce, { authTagLength: TAG_BYTES });
     const sealed = Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
@@ -94,7 +100,7 @@ const keyIdOf = (key: Uint8Array): string => Buffer.from(deriveKey(key, "key id"
 
 function openWith(key: Uint8Array, encoded: string): string {
   const bytes = Buffer.from(encoded, "base64url");
-  // Base64 decoding skips unknown characters, so a changed text could decode to the same bytes.
+  // Base64 decoding skips unknown characters, so a changed text could decode to the same bytes. Therefore the bytes are encoded again and compared.
   if (bytes.length < NONCE_BYTES + TAG_BYTES || bytes.toString("base64url") !== encoded) throw new SealBroken();
   const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
   decipher.setAuthTag(bytes.subarray(bytes.length - TAG_BYTES));
@@ -106,8 +112,8 @@ function openWith(key: Uint8Array, encoded: string): string {
 }
 
 /**
- * The sealing keys of all worlds. A replaced key is kept while there are further worlds or snapshots: an idle world has not sealed its secrets with
- * the new key yet, and a snapshot is never sealed anew (D-171).
+ * The sealing keys of all worlds. A replaced key is kept while further worlds or snapshots exist, because an idle world has not yet sealed its
+ * secrets with the new key, and a snapshot is never sealed again (D-171).
  */
 export const sharedKeys = (keys: KeyRing, hasMore: () => Promise<boolean>): KeyRing => ({
   get current() {

@@ -1,17 +1,17 @@
 /**
- * The `sql` tag. SQL is written once, in the subset that SQLite and PostgreSQL share (ARCHITECTURE.md, idea 4):
+ * The `sql` tag. Each statement is written once, in the SQL that SQLite and PostgreSQL share (ARCHITECTURE.md, idea 4):
  *
- * - ids are `BIGINT` columns, bound as decimal strings and read as `CAST(t.id AS TEXT) AS id`, so that no digit is lost;
- *   in ORDER BY and comparisons write the qualified column (`t.id`), because an output name shadows the column;
+ * - ids are `BIGINT` columns, bound as decimal strings and read as `CAST(t.id AS TEXT) AS id`, so that no digit is lost; in ORDER BY and comparisons
+ *   write the qualified column (`t.id`), because an output name shadows the column;
  * - times are `BIGINT` milliseconds or seconds, read as numbers; money and sums are scaled integers read as text;
  * - flags are `INTEGER` 0 or 1; JSON is `TEXT`; text compares bytewise.
  */
 export type SqlValue = string | number | null | Uint8Array;
 export type Row = Record<string, SqlValue>;
 
-/** The text of a statement, which is created once per place in the code, so that drivers can keep it prepared. */
+/** The text of a statement. Each `sql` literal in the code creates its text only once, so that drivers can keep the statement prepared. */
 export interface SqlText {
-  /** The SQL, with a `?` for each value. */
+  /** The SQL text, with a `?` for each value. */
   readonly text: string;
 }
 
@@ -33,7 +33,7 @@ export function sql(strings: TemplateStringsArray, ...values: SqlValue[]): Sql {
 
 const appended = new WeakMap<SqlText, Map<string, SqlText>>();
 
-/** Appends `tail` to the statement `base`; `tail` is program text, never input. The joined text is created once per pair. */
+/** Appends `tail` to the statement `base`. `tail` is text of the program, never input. The joined text is created once for each base and tail. */
 export function append(base: Sql, tail: string, values: readonly SqlValue[] = []): Sql {
   let tails = appended.get(base.query);
   if (tails === undefined) {
@@ -49,5 +49,5 @@ export function append(base: Sql, tail: string, values: readonly SqlValue[] = []
   return { query, values: base.values.length === 0 ? values : [...base.values, ...values] };
 }
 
-/** The text `(?, ?, ?)` for an IN list of `count` values. If many sizes occur, the caller rounds them up. */
+/** Returns `(?, ?, ?)` for an IN list of `count` values. If the lists have many different sizes, the caller rounds the sizes up. */
 export const placeholders = (count: number): string => `(${new Array(count).fill("?").join(", ")})`;

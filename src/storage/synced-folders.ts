@@ -1,8 +1,8 @@
-/** Folders and files that survive a power failure: a new name is safe on the disk only after the folder that contains it is synced. */
+/** Creates folders and files that survive a power failure. A new name is safe on the disk only after the folder that contains it is synced. */
 import { closeSync, cpSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
-/** Creates the folder and the missing folders above it. Only their owner can read them. */
+/** Creates the folder and the missing folders above it. Only the owner of these folders can read them. */
 export function makeFolder(folder: string): void {
   const missing: string[] = [];
   for (let path = resolve(folder); !existsSync(path); path = dirname(path)) missing.push(path);
@@ -10,7 +10,7 @@ export function makeFolder(folder: string): void {
   for (const path of missing) syncFolder(dirname(path));
 }
 
-/** Copies a folder with its content to a path where nothing exists yet. */
+/** Copies a folder with its content to a path at which no file or folder exists. */
 export function copyFolder(from: string, to: string): void {
   cpSync(from, to, { recursive: true, errorOnExist: true, force: false });
   for (const entry of readdirSync(to, { recursive: true, encoding: "utf8" })) sync(join(to, entry));
@@ -18,7 +18,7 @@ export function copyFolder(from: string, to: string): void {
   syncFolder(dirname(to));
 }
 
-/** Writes a file, which appears complete or not at all: at every moment an existing file is the old one or the new one. Only its owner can read it. */
+/** Writes a file in one step: a reader sees either the complete old file or the complete new one. Only the file's owner can read it. */
 export function replaceFile(file: string, content: string | Uint8Array, isDurable = true): void {
   const unfinished = `${file}.new`;
   try {
@@ -33,7 +33,7 @@ export function replaceFile(file: string, content: string | Uint8Array, isDurabl
   if (isDurable) syncFolder(dirname(file));
 }
 
-/** Syncs the folder, so that files created or renamed in it keep their names after a power failure. */
+/** Syncs the folder, so that files that were created or renamed in it keep their names after a power failure. */
 export const syncFolder = (folder: string): void => sync(folder);
 
 export function sync(path: string): void {

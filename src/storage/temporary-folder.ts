@@ -1,15 +1,15 @@
-/** A private folder that is removed when the program ends, or, if the program is killed, by the next program. */
+/** Makes private folders. A folder is removed when the program ends, or, if the program was killed, by the next program. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** The file in the folder that says which process owns the folder. */
+/** The name of a file in the folder; the file names the process that owns the folder. */
 const OWNER = "owner.json";
 
 /**
  * Returns a new folder that only its owner can read. The function also removes the folders of killed programs, and calls `onFailure` if it cannot
- * remove one.
+ * remove one of them.
  */
 export function makeTemporaryFolder(
   purpose: string,
@@ -30,8 +30,8 @@ async function removeAbandoned(parent: string, prefix: string): Promise<void> {
 }
 
 /**
- * Whether the folder's program has ended. A folder without an owner stays, and so does a folder of another machine or container that shares this
- * disk.
+ * Whether the program that owns the folder has ended. A folder without an owner is never removed, and neither is a folder of another machine or
+ * container that shares this disk.
  */
 function isAbandoned(folder: string): boolean {
   try {

@@ -1,10 +1,10 @@
-/** A database whose statements are spans of the traces (D-356). The traced database exists only while traces are on. */
+/** A database that makes a span of a trace for each statement (D-356). This class is used only while traces are on. */
 import type { Attributes, Tracing } from "#kernel/tracing/tracing";
 import type { Database, Reader, Transaction } from "./database.ts";
 import { DatabaseLease } from "./database-lease.ts";
 import type { Row, Sql, SqlText } from "./sql.ts";
 
-/** The number of characters of a statement in a span. The text has a `?` for each value, and so no value. */
+/** The maximum number of characters of a statement in a span. The text has a `?` for each value, so no value is in the span. */
 const TEXT_CHARACTERS_MAX = 1_024;
 
 interface Description {
@@ -25,7 +25,7 @@ export class TracedDatabase extends DatabaseLease {
     this.#statements = statements;
   }
 
-  /** The body runs in the span of the caller, although the driver may call it together with the bodies of other callers. */
+  /** The body runs in the caller's span, although the driver may run the bodies of several callers together. */
   override write<T>(body: (tx: Transaction) => Promise<T>): Promise<T> {
     const bound = this.#tracing.bind((tx: Transaction) => body(this.#statements.transaction(tx)));
     return ended(this.#tracing.begin("transaction", this.#statements.system), () => super.write(bound));
@@ -41,7 +41,7 @@ export class TracedDatabase extends DatabaseLease {
   }
 }
 
-/** Makes readers and transactions that have a span for each statement. The caller gets the promise of the driver itself, at the same moment. */
+/** Makes readers and transactions that make a span for each statement. The caller gets the driver's own promise, so its result is not delayed. */
 class Statements {
   readonly system: Attributes;
   readonly #tracing: Tracing;

@@ -1,5 +1,6 @@
 /**
- * Opens sessions of one schema on the PostgreSQL server that `--data` names. If the address has several hosts, it uses the one that accepts writes.
+ * Opens sessions of one schema on the PostgreSQL server that `--data` names. If the address has several hosts, the session is on the host that
+ * accepts writes.
  */
 import { Client, type ClientConfig } from "pg";
 import { DatabaseHealth } from "../database-health.ts";
@@ -13,12 +14,12 @@ const CONNECT_MS_MAX = 5_000;
 /** Splits an address into three parts: `postgres://user:password@`; the hosts with ports, separated by commas as in libpq; the rest. */
 const ADDRESS = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/is;
 
-/** The accepted values of `target_session_attrs`. All three mean the same here: Plaza always needs a host that accepts writes. */
+/** The accepted values of `target_session_attrs`. All three have the same effect, because Plaza always needs a host that accepts writes. */
 const SESSION_ATTRIBUTES = ["any", "read-write", "primary"];
 
 /**
- * The values of libpq's `sslmode`, each with the connections that Plaza tries in turn. `verify-ca` and `verify-full` check the server's
- * certificate, and so does `require` with `sslrootcert`. Without `sslmode` the connection is not encrypted.
+ * The values of libpq's `sslmode`, each with the modes that Plaza tries one after another. With `verify-ca` and `verify-full`, and with `require` and
+ * `sslrootcert`, the driver checks the server's certificate. Without `sslmode` the connection is not encrypted.
  */
 const SSL_MODES: Readonly<Record<string, readonly string[]>> = {
   disable: ["disable"],
@@ -30,14 +31,14 @@ const SSL_MODES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Planner methods that are switched off. Every statement is written for an index and reads a few rows by it. A prepared plan stays when the table
- * grows, so the methods that are cheaper only on tables of a few pages must not be chosen while a table is small.
+ * Turns off some methods of the query planner. Every statement is written for an index and reads only a few rows. A prepared plan stays when the
+ * table grows, so the planner must not choose a method that is cheaper only while the table has a few pages.
  */
 const PLANS = ["enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin", "enable_material", "jit"]
   .map((way) => `SET ${way} = off`)
   .join("; ");
 
-/** The error of an address that cannot work. The message gives the reason. */
+/** The error for an address that cannot work. The message gives the reason. */
 export class WrongAddress extends Error {
   constructor(problem: string) {
     super(problem);
@@ -53,7 +54,7 @@ export interface SessionLimits {
 }
 
 interface SessionOptions extends Pick<ClientConfig, "query_timeout" | "pipeline"> {
-  /** Without this time the session has no limits, for migrations. */
+  /** If `limits` is left out, the session has no time limits, as migrations require. */
   readonly limits?: SessionLimits;
 }
 
@@ -63,14 +64,14 @@ const limitsText = (limits: SessionLimits | undefined): string =>
 export class Server {
   readonly schema: string;
   readonly #configs: readonly ClientConfig[];
-  /** The index of the host that worked last, which is tried first. */
+  /** The index of the host that accepted the last session. This host is tried first. */
   #first = 0;
 
   readonly #cluster: Cluster;
 
   /**
    * `url` is `postgres://user:password@host:port,host:port/database`, with libpq's parameters as query. `cluster` is the cluster of the process; if
-   * it is left out, a new one is made. Throws `WrongAddress`.
+   * it is left out, the constructor makes a new one. Throws `WrongAddress`.
    */
   constructor(url: string, schema: string, cluster = new Cluster(new DatabaseHealth())) {
     this.#cluster = cluster;
@@ -79,8 +80,8 @@ export class Server {
   }
 
   /**
-   * Opens a session that takes writes, in this server's schema unless `schema` is given. Errors: the error of the last host, `NotPrimary`, or
-   * `StalePrimary`.
+   * Opens a session that accepts writes, in this server's schema unless `schema` is given. If no host can be used, rejects with the error of the last
+   * host, or with `StalePrimary` if any host had this error.
    */
   async connect(more: SessionOptions = {}, schema = this.schema): Promise<Client> {
     if (!this.#cluster.isKnown && this.#configs.length > 1) await this.#findNewest();
@@ -93,15 +94,15 @@ export class Server {
         this.#first = at;
         return client;
       } catch (error) {
-        // If several hosts fail, `StalePrimary` is reported first: a server that must be stopped is a worse problem than a server that cannot be
-        // reached.
+        // If several hosts fail, `StalePrimary` is reported first, because a server that must be stopped is a worse problem than a server that cannot
+        // be reached.
         if (!(failure instanceof StalePrimary)) failure = error;
       }
     }
     throw failure;
   }
 
-  /** Runs `work` on a session of its own, and closes the session. */
+  /** Opens a session, runs `work` with it, and closes the session. */
   async session<T>(work: (client: Client) => Promise<T>): Promise<T> {
     const client = await this.connect();
     try {
@@ -111,7 +112,7 @@ export class Server {
     }
   }
 
-  /** Finds the newest of several servers that accept writes, so that the first session of a process is on the newest one. */
+  /** Finds the newest of several servers that accept writes, so that the first session of a process is opened on this server. */
   async #findNewest(): Promise<void> {
     const found = await Promise.all(
       this.#configs.map(async (config, at) => {
@@ -120,7 +121,7 @@ export class Server {
           const position = await positionOf(client).finally(() => client.end().catch(() => {}));
           return position === undefined ? [] : [{ at, position }];
         } catch {
-          // The session itself reports the reason if it can use no server.
+          // The error is ignored here, because opening the session reports the reason if no server can be used.
           return [];
         }
       }),
@@ -145,7 +146,7 @@ export class Server {
 
   async #open(config: ClientConfig, schema: string, limits?: SessionLimits): Promise<Client> {
     const client = new Client(config);
-    // A broken connection also fails the running statement, which reports the error.
+    // This handler ignores the error, because a broken connection also fails the running statement, which reports the error.
     client.on("error", () => {});
     try {
       await client.connect();
@@ -161,16 +162,16 @@ export class Server {
   }
 
   /**
-   * Throws `WrongAddress` if a pooler gives each transaction another session (pgbouncer's pool_mode transaction or statement), because
-   * settings, prepared statements and LISTEN would then apply to somebody else's session. `one` is a session outside a transaction.
+   * Throws `WrongAddress` if a pooler gives each transaction another session (pgbouncer's pool_mode transaction or statement), because settings,
+   * prepared statements and LISTEN would then apply to another client's session. `one` is a session outside a transaction.
    */
   async refuseSharedSessions(one: Client): Promise<void> {
-    // A pooler reports a number of its own as the process id of the server.
+    // A pooler reports its own number as the process id of the server.
     const mark = String((one as unknown as { processID: number }).processID);
     const { rows: own } = await one.query<{ pid: number }>("SELECT pg_backend_pid() AS pid").catch(() => ({ rows: [] }));
     if (String(own[0]?.pid) === mark) return;
     await this.session(async (other) => {
-      // A pooler that shares sessions takes the session back after each transaction, and lends the session that came back last.
+      // A pooler that shares sessions takes a session back after each transaction, and lends the session that was returned last.
       await one.query("BEGIN");
       await other.query(`SET plaza.session = '${mark}'`);
       await one.query("COMMIT");
@@ -186,8 +187,8 @@ export class Server {
 export const chooseSchema = (schema: string): string => `SET search_path TO "${schema}"`;
 
 /**
- * The settings of a session are sent as a statement, because a pooler or proxy may drop start-up options. Statements outside a write can only read,
- * as on SQLite's reading connection.
+ * Returns the settings of a session. They are sent as a statement, because a pooler or proxy may drop start-up options. Statements outside a write
+ * can only read, as on SQLite's reading connection.
  */
 const setUpIn = (schema: string): string => `${chooseSchema(schema)}; SET default_transaction_read_only = on; ${PLANS}`;
 
@@ -195,7 +196,7 @@ const SHARED_SESSIONS =
   "the database's address leads to a pooler that gives each transaction another session (pgbouncer: pool_mode = transaction); " +
   "use the server's own address, or a pool with pool_mode = session";
 
-/** One or two configurations for each host of the address, in the order of the hosts. Throws `WrongAddress`. */
+/** Returns one or two configurations for each host of the address, in the order of the hosts. Throws `WrongAddress`. */
 export function configsOf(url: string): ClientConfig[] {
   const [, before = "", hosts = "", rest = ""] = ADDRESS.exec(url) ?? [];
   const [path = "", query = ""] = rest.split("?", 2);
@@ -206,7 +207,7 @@ export function configsOf(url: string): ClientConfig[] {
   }
   parameters.delete("target_session_attrs");
   const ends = sslModesOf(parameters).map((mode) => {
-    // Without this parameter the driver reads the values of `sslmode` differently from libpq.
+    // Without the parameter `uselibpqcompat` the driver interprets the values of `sslmode` differently from libpq.
     const own = new URLSearchParams(mode === undefined ? parameters : [...parameters, ["sslmode", mode], ["uselibpqcompat", "true"]]);
     return `${path}${own.size === 0 ? "" : `?${own}`}`;
   });
@@ -221,13 +222,13 @@ export function configsOf(url: string): ClientConfig[] {
   );
 }
 
-/** Removes `sslmode` from the parameters, and returns the modes to try in turn. Throws `WrongAddress`. */
+/** Removes `sslmode` from the parameters, and returns the modes that are tried one after another. Throws `WrongAddress`. */
 function sslModesOf(parameters: URLSearchParams): readonly (string | undefined)[] {
   const mode = parameters.get("sslmode");
   if (mode === null) return [undefined];
   const tried = SSL_MODES[mode];
   if (tried === undefined) throw new WrongAddress(`sslmode=${mode} is not one of ${Object.keys(SSL_MODES).join(", ")}`);
-  // "system" means the certificate authorities of the system, which the driver uses by default.
+  // The value "system" means the system's certificate authorities, which the driver uses by default.
   if (parameters.get("sslrootcert") === "system") parameters.delete("sslrootcert");
   if (mode === "verify-ca" && !parameters.has("sslrootcert"))
     throw new WrongAddress("sslmode=verify-ca requires sslrootcert=FILE, the certificate of the authority; or use sslmode=verify-full");

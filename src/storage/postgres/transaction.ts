@@ -1,4 +1,4 @@
-/** The transaction of one run of a write's body. */
+/** The transaction for one run of a write's body. */
 import { createHash } from "node:crypto";
 import { nextTurn } from "#kernel/turns";
 import { NotOneRow, type Transaction } from "../database.ts";
@@ -6,13 +6,13 @@ import { type Row, type Sql, sql } from "../sql.ts";
 import type { Result } from "./pipelined-queries.ts";
 import type { PoolConnection } from "./pool.ts";
 
-/** The number of statements that may be sent without awaiting their results; they take about 100 kB. */
+/** The number of statements that may be sent without awaiting their results. That many statements take about 100 kB. */
 const SENT_MAX = 256;
 
-/** The connection on which a body runs, alone or after other bodies. */
+/** The transaction on a connection in which a body runs, alone or after other bodies. */
 interface Place {
   readonly connection: PoolConnection;
-  /** Whether the name that the bodies lock first is locked. */
+  /** Whether the transaction holds the lock on the name that its bodies lock first. */
   isLocked: boolean;
 }
 
@@ -21,22 +21,22 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
   #entering: Promise<P> | undefined;
   #place: P | undefined;
   #isOpen = true;
-  /** The first failed statement; PostgreSQL runs no further statement of this transaction. */
+  /** The error of the first failed statement. After a failure PostgreSQL runs no further statement of this transaction. */
   failure: unknown;
-  /** Settles when all statements that were sent without waiting have ended. */
+  /** Settles when all statements have ended that were sent without awaiting their results. */
   #sent: Promise<void> = Promise.resolve();
   #sentCount = 0;
   /**
-   * Whether the results must be awaited before COMMIT: a statement was sent whose wrong outcome PostgreSQL itself would accept, or the connection has
-   * not yet proved that it is alive.
+   * Whether the results must be awaited before COMMIT. This is so if a statement was sent whose unexpected outcome PostgreSQL would not treat as a
+   * failure, or if no response has yet proved that the connection works.
    */
   #isUnsure = true;
   readonly facts: (readonly [kind: string, key: string])[] = [];
   readonly actions: (() => void)[] = [];
 
   /**
-   * `enter` resolves with the connection when it is this body's turn. `slot` is the lock slot of the name that the body locks first; undefined if the
-   * body does not begin with a lock.
+   * `enter` resolves with the body's connection when all earlier bodies of the group have ended. `slot` is the lock slot of the name that the body
+   * locks first; undefined if the body does not begin with a lock.
    */
   constructor(enter: (slot: number | undefined) => Promise<P>) {
     this.#enter = enter;
@@ -72,7 +72,7 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
   }
 
   /**
-   * Sends a statement without waiting for its result, so that the next statement is sent at once. A failure appears at the next awaited statement or
+   * Sends a statement without awaiting its result, so that the next statement can be sent at once. A failure appears at the next awaited statement or
    * at COMMIT.
    */
   runOne(statement: Sql): Promise<void> {
@@ -84,8 +84,8 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
 
   /**
    * Locks a row instead of taking an advisory lock, so that two transactions that both commit never held the lock at the same time, not even across a
-   * failover. Transactions whose names share a lock slot wait for each other; after a deadlock one of the transactions runs again. The method does
-   * not wait for the result of the lock: the next statement runs when the row is locked, and sees everything that was committed by then.
+   * failover. Transactions whose names share a lock slot wait for each other; after a deadlock one of them runs again. The method does not await the
+   * result of the lock: the next statement runs when the row is locked, and sees everything that was committed by then.
    */
   async lock(scope: string, key: string): Promise<void> {
     this.#check();
@@ -119,8 +119,9 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
   }
 
   /**
-   * Waits for the results of all sent statements. `settle` is called before COMMIT, because afterwards a wrong number of changed rows cannot be
-   * undone, and if the connection breaks nobody knows what was stored. Earlier bodies on the same connection are settled then, too.
+   * Waits for the results of all sent statements. The group calls this method before COMMIT, because after COMMIT a statement that changed a wrong
+   * number of rows cannot be rolled back, and after a broken connection nobody knows which writes are stored. The statements of earlier bodies on the
+   * same connection have ended then too.
    */
   async settle(): Promise<void> {
     if (this.#isUnsure) await this.#sent;
@@ -131,7 +132,7 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
     const { connection } = this.#place ?? (await this.place());
     try {
       const result = await connection.send<R>(statement);
-      // Results arrive in the order of the statements, so all earlier statements have ended as well.
+      // Results arrive in the order of the statements, so all earlier statements have ended too.
       if (this.failure !== undefined) throw this.failure;
       this.#isUnsure = false;
       return result;
@@ -150,7 +151,7 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
         this.failure ??= error;
       },
     );
-    // An import sends thousands of statements, which must not pile up here.
+    // An import sends thousands of statements. Their results are awaited from time to time, so that memory stays bounded.
     if (++this.#sentCount % SENT_MAX === 0) await this.#sent;
   }
 
@@ -160,16 +161,16 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
   }
 }
 
-/** Whether the statement inserts one row or fails; PostgreSQL turns COMMIT into ROLLBACK after a failure. */
+/** Whether the statement either inserts one row or fails. After a failed statement PostgreSQL turns COMMIT into ROLLBACK. */
 const insertsOrFails = (text: string): boolean => text.trimStart().startsWith("INSERT") && !text.includes("ON CONFLICT") && !text.includes("SELECT");
 
 const digest = (parts: readonly string[]): Buffer => createHash("sha256").update(JSON.stringify(parts)).digest();
 
-/** An advisory lock is a number that all schemas of a database share: 64 bits of a hash, as a signed decimal. */
+/** Returns the key of an advisory lock. All schemas of a database share these keys, so the key is 64 bits of a hash, written as a signed decimal. */
 export const lockKey = (schema: string, purpose: string): string => digest([schema, purpose, ""]).readBigInt64BE().toString();
 
-/** The number of rows that names are hashed to: few enough to keep their rows in memory, and enough that two names seldom share a slot. */
+/** The number of rows in the table `locks`. The rows are few enough to stay in memory, and enough that two names seldom share a row (slot). */
 export const LOCK_SLOTS = 1_024;
 
-/** The row of the table `locks` for a name. */
+/** Returns the row of the table `locks` for a name. */
 const lockSlot = (scope: string, key: string): number => digest([scope, key]).readUInt32BE() % LOCK_SLOTS;

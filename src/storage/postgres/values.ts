@@ -1,4 +1,4 @@
-/** Converts PostgreSQL's values to the values of `Row`, which are the same that SQLite returns. */
+/** Converts PostgreSQL's values to the values of `Row`, which are the same as SQLite's. */
 import { types } from "pg";
 
 type Parse = (text: string) => unknown;
@@ -11,16 +11,16 @@ function integer(text: string): number {
 
 const bytea = types.getTypeParser(17, "text") as (text: string) => Buffer;
 
-/** Parsers by type oid (pg_type.h). PostgreSQL's other types have no counterpart in SQLite. */
+/** The parser for each type oid (pg_type.h). PostgreSQL's other types have no counterpart in SQLite. */
 const parsers = new Map<number, Parse>([
-  [16, (text) => (text === "t" ? 1 : 0)], // bool: SQLite's comparisons return 0 and 1
+  [16, (text) => (text === "t" ? 1 : 0)], // bool: 0 and 1, as the comparisons of SQLite
   [17, (text) => Uint8Array.from(bytea(text))], // bytea
   [19, String], // name
   [20, integer], // int8
   [21, Number], // int2
   [23, Number], // int4
   [25, String], // text
-  [705, String], // unknown: a literal
+  [705, String], // unknown: the type of a literal
   [1042, String], // bpchar
   [1043, String], // varchar
   [2278, String], // void
@@ -40,14 +40,14 @@ export const rowTypes = {
 /** The database's time in milliseconds, as SQL. Citus refuses an UPDATE with `clock_timestamp()`, whose value changes while a statement runs. */
 export const NOW_MS = "CAST(extract(epoch FROM statement_timestamp()) * 1000 AS BIGINT)";
 
-/** A part of an SQL text. Texts are split into tokens so that nothing is replaced inside strings, quoted names or comments. */
+/** A piece of an SQL text. Texts are split into tokens so that nothing is replaced inside strings, quoted names or comments. */
 export interface Token {
   /** `literal` is a string, a quoted name or a comment; `word` is a keyword, name or number; `mark` is one other character. */
   readonly kind: "space" | "literal" | "word" | "mark";
   readonly text: string;
 }
 
-// A string or quoted name doubles its own quote inside; an unclosed one runs to the end, and PostgreSQL reports it.
+// A quote inside a string or quoted name is doubled. An unclosed string or name extends to the end of the text, and PostgreSQL reports the error.
 const TOKEN = /(\s+)|('(?:[^']|'')*'?|"(?:[^"]|"")*"?|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$))|([\p{L}\p{N}_$]+)|[\s\S]/gu;
 
 export function tokensOf(text: string): Token[] {
@@ -59,7 +59,7 @@ export function tokensOf(text: string): Token[] {
   return tokens;
 }
 
-/** Replaces each `?` by `$1`, `$2`, … */
+/** Replaces the `?` of a statement by `$1`, `$2` and so on. */
 export function numbered(text: string): string {
   let count = 0;
   return tokensOf(text)

@@ -7,7 +7,7 @@ import { statesFolder } from "./saved-states.ts";
 const FILE = ".sqlite";
 
 /**
- * Copies the files of the worlds, and no other files. Each copy contains everything that was committed before the copy began; reads and writes
+ * Copies the files of the worlds, and no other files. Each copy contains everything that was committed before this copy began; reads and writes
  * continue meanwhile. Throws if one of the new files already exists.
  */
 export function copyWorlds(folder: string, to: string): void {
@@ -18,7 +18,7 @@ export function copyWorlds(folder: string, to: string): void {
 function copyDatabase(file: string, to: string): void {
   const source = new Database(file, { readonly: true });
   try {
-    // A separate reading connection, so that the server can go on writing.
+    // The copy uses a separate reading connection, so that the server can continue to write.
     source.run("VACUUM INTO ?", [to]);
   } finally {
     source.close();
@@ -37,7 +37,7 @@ export const worldsIn = (folder: string): string[] =>
     : [];
 
 export function removeSqlite(folder: string, world: string): void {
-  // A log without its file is harmless (`placeFile`); a file without its log would lack the last writes.
+  // The main file is removed first: a log without its file is harmless (`placeFile`), but a file without its log would lack the last writes.
   for (const suffix of ["", "-wal", "-shm"]) rmSync(join(folder, `${world}.sqlite${suffix}`), { force: true });
   rmSync(statesFolder(folder, world), { recursive: true, force: true });
 }

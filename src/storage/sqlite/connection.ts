@@ -1,4 +1,4 @@
-/** One SQLite connection with its prepared statements. Everything here is synchronous. */
+/** One SQLite connection with its prepared statements. All its methods except `migrate` are synchronous. */
 import { Database, type Statement } from "bun:sqlite";
 import { chmodSync, writeFileSync } from "node:fs";
 import { BoundedMap } from "#kernel/bounded-map";
@@ -11,12 +11,12 @@ import { problemOfContent } from "./files/check-file.ts";
 import { FilesChanged } from "./files/file-watch.ts";
 import { haveSameMigrations, replaceContent, tablesOf } from "./replace-content.ts";
 
-/** The number of prepared statements per connection. Each statement takes about 5 kB, and a program has a few hundred statements. */
+/** The maximum number of prepared statements per connection. Each statement takes about 5 kB, and a program has a few hundred statements. */
 const STATEMENTS_MAX = 1_000;
 
 /**
- * Up to this size a database's pages are copied through memory, which takes half a millisecond for a small world; `VACUUM INTO` takes eight times as
- * long.
+ * The pages of a database up to this size are copied through memory, which takes half a millisecond for a small world. `VACUUM INTO` takes eight
+ * times as long.
  */
 const IMAGE_BYTES_MAX = 64 * 1024 * 1024;
 
@@ -32,7 +32,7 @@ export interface ConnectionOptions {
 
 interface Prepared {
   readonly statement: Statement<Row, SqlValue[]>;
-  /** Whether the statement may write. A statement that returns rows can write as well (RETURNING). */
+  /** Whether the statement may write. A statement that returns rows can write too (RETURNING). */
   readonly mayWrite: boolean;
 }
 
@@ -42,7 +42,7 @@ export class Connection {
   readonly #handle: Database;
   readonly #statements = new BoundedMap<SqlText, Prepared>(STATEMENTS_MAX, ({ statement }) => statement.finalize());
   readonly #kept: Statement[] = [];
-  /** Whether rows have changed since the last reset. */
+  /** Whether a statement has changed rows since the property was last set to false. */
   hasWritten = false;
 
   private constructor(handle: Database) {
@@ -61,19 +61,20 @@ export class Connection {
   }
 
   #configure({ role, isDurable }: ConnectionOptions): void {
-    // Waits for a tool that locks the file for a moment (a backup, the sqlite3 shell); a longer wait would stall every request.
+    // The connection waits up to a second for a tool that locks the file briefly (a backup, the sqlite3 shell). A longer wait would delay every
+    // request.
     this.execute("PRAGMA busy_timeout = 1000");
-    // 4 MB each: the upper levels of every index. Lower levels are read from the system's cache, without a system call and a
-    // copy for each page (measured among 1,000,000 nodes at random: a request takes 11 µs instead of 14).
+    // The cache of each connection has 4 MB, enough for the upper levels of every index. The lower levels are read from the system's cache through
+    // the memory map, without a system call and a copy for each page (measured among 1,000,000 nodes at random: a request takes 11 µs instead of 14).
     this.execute("PRAGMA cache_size = -4000");
     if (role === "reader") this.execute("PRAGMA mmap_size = 268435456");
     this.execute("PRAGMA temp_store = MEMORY");
     this.execute("PRAGMA foreign_keys = OFF");
     if (role === "writer") {
       this.execute(`PRAGMA synchronous = ${isDurable ? "FULL" : "OFF"}`);
-      // The log grows to 16 MB before it is copied into the file: this takes a quarter of the syncs that the default of 4 MB takes.
+      // The log grows to 16 MB before SQLite copies it into the file. This takes a quarter of the syncs that the default of 4 MB takes.
       this.execute("PRAGMA wal_autocheckpoint = 4000");
-      // If a snapshot made the log grow, the log is cut to this size when it restarts.
+      // If the log grew larger because of a snapshot, SQLite cuts it to this size when the log restarts.
       this.execute("PRAGMA journal_size_limit = 33554432");
     }
   }
@@ -82,18 +83,18 @@ export class Connection {
     return this.#handle.inTransaction;
   }
 
-  /** Runs the missing migrations. Also switches a file from elsewhere (a copy, a backup) to a write-ahead log. */
+  /** Runs the missing migrations. Also switches a file that was copied here, e.g. from a backup, to a write-ahead log. */
   migrate(migrations: readonly FeatureMigrations[], onProgress?: OnProgress): Promise<void> {
     this.execute("PRAGMA journal_mode = WAL");
     return migrateSqlite(this.#handle, migrations, onProgress);
   }
 
-  /** Runs a statement without values or rows once; the statement is not kept prepared. */
+  /** Runs a statement without values or rows once. The statement does not stay prepared. */
   execute(text: string): void {
     this.#handle.run(text);
   }
 
-  /** Returns a function that runs a statement without values or rows; the statement is kept prepared. */
+  /** Returns a function that runs a statement without values or rows. The statement stays prepared. */
   prepare(text: string): () => void {
     const statement = this.#handle.prepare(text);
     this.#kept.push(statement);
@@ -124,7 +125,7 @@ export class Connection {
     return changes;
   }
 
-  /** Writes the committed state of the database to a new file without a write-ahead log. */
+  /** Writes the committed content of the database to a new file without a write-ahead log. */
   saveInto(path: string): void {
     if (this.bytes <= IMAGE_BYTES_MAX) {
       writeFileSync(path, withoutLog(this.#handle.serialize()), { mode: 0o600 });
@@ -135,7 +136,7 @@ export class Connection {
     chmodSync(path, 0o600);
   }
 
-  /** Reads the whole file, and returns its damage; undefined if the file is whole (`files/check-file.ts`). */
+  /** Reads the whole file. Returns its damage, or undefined if the file is intact (`files/check-file.ts`). */
   damage(): string | undefined {
     return problemOfContent(this.#handle);
   }
@@ -151,8 +152,8 @@ export class Connection {
   }
 
   /**
-   * Replaces the rows of the tables with those of the file, or deletes them if `path` is undefined. Returns false, and changes nothing, if the file
-   * has other migrations.
+   * Replaces the rows of the tables with the rows of the file at `path`, or deletes them if `path` is undefined. If the file has other migrations,
+   * returns false and changes nothing.
    */
   replaceContent(tables: readonly string[], path: string | undefined): boolean {
     if (path === undefined) {
@@ -173,7 +174,9 @@ export class Connection {
     return tablesOf(this, migrations);
   }
 
-  /** Closes the connection and all its statements: an unfinalized statement would keep the file open and prevent the checkpoint of the log. */
+  /**
+   * Closes the connection and finalizes all its statements. An unfinalized statement would keep the file open and prevent the checkpoint of the log.
+   */
   close(): void {
     for (const statement of this.#kept) statement.finalize();
     for (const { statement } of this.#statements.values()) statement.finalize();
@@ -192,15 +195,17 @@ export class Connection {
 }
 
 /**
- * Writes each parameter outside of quotes as `+?`. SQLite recompiles a statement with ORDER BY or a join whenever a bare parameter
- * is bound, because the value could allow a better plan; the plus, which changes no value, prevents that. Measured: a list of
- * six rows takes 1.3 µs instead of 4.3, and a look-up with ORDER BY that finds nothing takes 0.4 instead of 3.5.
+ * Writes each parameter outside of quotes as `+?`. SQLite recompiles a statement with ORDER BY or a join whenever a value is bound to a bare
+ * parameter, because the value could allow a better plan; the plus sign, which changes no value, prevents that. Measured: a list of six rows takes
+ * 1.3 µs instead of 4.3, and a look-up with ORDER BY that finds no row takes 0.4 instead of 3.5.
  */
 const withPlainMarks = (text: string): string => text.replace(MARK_OR_QUOTED, (found) => (found === "?" ? "+?" : found));
 
 const MARK_OR_QUOTED = /\?|'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*/g;
 
-/** SQLite returns integers as doubles. If a number lost digits, the query lacks a CAST: a programmer's mistake. */
+/**
+ * Checks the numbers of a row. SQLite returns integers as doubles; if a number lost digits, the query lacks a CAST, which is a programmer's mistake.
+ */
 function checked(row: Row): Row {
   for (const name in row) {
     const value = row[name];
@@ -211,7 +216,10 @@ function checked(row: Row): Row {
   return row;
 }
 
-/** Codes of a database that is temporarily unusable (disk full, I/O error, locked). The errors of a wrong statement have different codes. */
+/**
+ * The error codes of a database that is temporarily unusable (disk full, I/O error, locked) or damaged. The errors of a wrong statement have other
+ * codes.
+ */
 const OUTAGE = /^SQLITE_(FULL|IOERR|CANTOPEN|CORRUPT|NOTADB|BUSY|LOCKED|NOMEM|PROTOCOL)/;
 
 const KINDS: Readonly<Record<string, ProblemKind>> = {
@@ -228,18 +236,18 @@ const KINDS: Readonly<Record<string, ProblemKind>> = {
 
 export const isCorrupt = (error: unknown): error is Error => error instanceof Error && "code" in error && /^SQLITE_CORRUPT/.test(String(error.code));
 
-/** The kind of problem that an error of SQLite shows; undefined if the error is not a problem of the database. */
+/** Returns the kind of problem that an error of SQLite shows, or undefined if the database did not cause the error. */
 function problemKindOf(error: unknown): ProblemKind | undefined {
   if (error instanceof FilesChanged) return "file_changed";
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   return KINDS[OUTAGE.exec(code)?.[1] ?? ""];
 }
 
-/** The error with its code in the message, because SQLite has one message, "disk I/O error", for all that can fail with a file. */
+/** Adds the error's code to its message, because SQLite has one message, "disk I/O error", for everything that can fail with a file. */
 const withCode = (error: unknown): unknown =>
   error instanceof Error && "code" in error ? new Error(`${error.message} (${String(error.code)})`) : error;
 
-/** D-21: failures of the database become one error, and are reported; all other errors are unchanged. */
+/** D-21: every failure of the database becomes the one error `databaseUnreachable`, and is reported. Other errors are unchanged. */
 export function translated(error: unknown, health: DatabaseHealth): unknown {
   const kind = problemKindOf(error);
   if (kind === undefined) return error;

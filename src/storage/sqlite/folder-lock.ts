@@ -1,6 +1,6 @@
 /**
- * Lets one process at a time use a data folder. The lock is an operating-system lock (fcntl, taken by SQLite on the file `plaza.lock`), so that a
- * killed process leaves no lock behind.
+ * Lets only one process at a time use a data folder. The lock is an operating-system lock (fcntl, which SQLite takes on the file `plaza.lock`), so
+ * that a killed process leaves no lock behind.
  *
  * NOTE: fcntl locks belong to the process: no other code may open and close `plaza.lock` while the process holds the lock.
  */
@@ -9,12 +9,12 @@ import { closeSync, existsSync, openSync, readFileSync, realpathSync, rmSync, wr
 import { join } from "node:path";
 import { isRunning } from "../temporary-folder.ts";
 
-/** The folder, or the world in it, is already open in this or another process. */
+/** Another process has the folder open, or this process already has the world open. */
 export class FolderInUse extends Error {
   constructor(
     readonly folder: string,
     what: string,
-    /** The id of the process that holds the folder, if it is known. */
+    /** The id of the process that holds the lock; undefined if the id is not known. */
     readonly pid: number | undefined,
   ) {
     super(`${what} in use by ${pid === undefined ? "another running process or an earlier open" : `another running process (${pid})`}: ${folder}`);
@@ -27,12 +27,12 @@ interface HeldFolder {
   readonly worlds: Set<string>;
 }
 
-/** Folders that this process has locked, by real path. The worlds in a folder share one lock. */
+/** The folders that this process has locked, by their real paths. The worlds in a folder share one lock. */
 const held = new Map<string, HeldFolder>();
 
 /**
- * Locks the folder for this process, and `world` for the caller. Returns a function that releases folder and world. Throws `FolderInUse` at once if
- * either is taken.
+ * Locks the folder for this process, and reserves `world` for the caller. Returns a function that releases both. Throws `FolderInUse` at once if
+ * another process has locked the folder, or if the world is already open.
  */
 export function holdFolder(folder: string, world: string): () => void {
   const path = realpathSync(folder);
@@ -53,19 +53,19 @@ export function holdFolder(folder: string, world: string): () => void {
   };
 }
 
-/** The file with the id of the process that holds the lock. The id is for messages only, because a killed process leaves this file behind. */
+/** The file with the id of the process that holds the lock. The id is only used in messages, because a killed process leaves this file behind. */
 const HOLDER = "plaza.pid";
 
 function nameHolder(path: string): void {
   try {
     writeFileSync(join(path, HOLDER), `${process.pid}\n`, { mode: 0o600 });
   } catch {
-    // A full disk must not prevent a start; without this file, messages do not give the process's id.
+    // The failure is ignored, because a full disk must not prevent a start. Without this file, messages do not give the process's id.
   }
 }
 
 /**
- * Returns the id of the process that holds the lock; undefined if that process cannot be seen from here, for example because it runs in another
+ * Returns the id of the process that holds the lock, or undefined if this process cannot see that process, for example because it runs in another
  * container.
  */
 function holderOf(path: string): number | undefined {

@@ -1,4 +1,4 @@
-/** SQLite as a `Database`: one connection writes, one reads, one holds snapshots. */
+/** Implements `Database` on SQLite: one connection writes, one reads, and one reads snapshots. */
 import { chmodSync, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { OnProgress } from "../database.ts";
@@ -23,17 +23,19 @@ import { CommittedReader, ConnectionReader } from "./readers.ts";
 import { StateFiles } from "./saved-states.ts";
 import { WriteQueue } from "./write-queue.ts";
 
-/** The first statement on a connection, which reads the file: it opens the log, takes the snapshot, and fails if the file is not a database. */
+/**
+ * The first statement on a connection. It makes SQLite read the file, open the log and take the snapshot, and it fails if the file is not a database.
+ */
 const firstRead = sql`SELECT 1 AS one FROM sqlite_schema LIMIT 1`;
 
 export interface SqliteOptions {
-  /** The name of the world, whose file is `<folder>/<world>.sqlite`. */
+  /** The name of the world. The world's file is `<folder>/<world>.sqlite`. */
   readonly world?: string;
   readonly migrations: readonly FeatureMigrations[];
-  /** Collects the problems of the database. If `health` is left out, nobody reads these problems. */
+  /** Collects the problems of the database. If `health` is left out, the problems are not reported. */
   readonly health?: DatabaseHealth;
   readonly onProgress?: OnProgress | undefined;
-  /** Called after each commit with the number of writes in it; for metrics. */
+  /** Called after each commit with the number of writes in it. The metrics use this number. */
   readonly onCommit?: (writes: number) => void;
 }
 
@@ -49,14 +51,14 @@ interface Files {
 }
 
 /**
- * Opens a world's database. `folder` is created if it is missing, and locked for this process. `:memory:` is deleted when the database is closed. The
- * promise rejects with the errors of `openIn`.
+ * Opens a world's database. `folder` is created if it does not exist, and is locked for this process. The data of `:memory:` are deleted when the
+ * database is closed. The promise rejects with the errors of `openIn`.
  */
 export const openSqlite = ({ folder, ...options }: SqliteOptions & { readonly folder: string }): Promise<Database> =>
   openIn(placeOf(folder), options);
 
 /**
- * Opens a world's database in a folder. Errors: `FolderInUse`, `DamagedFile`, `UnknownMigration`, `MigrationFailed`, and the system's own if the
+ * Opens a world's database in a folder. Throws `FolderInUse`, `DamagedFile`, `UnknownMigration`, `MigrationFailed`, or the system's own error if the
  * folder cannot be used.
  */
 export async function openIn(
@@ -91,7 +93,7 @@ export async function openIn(
   }
 }
 
-/** Reads in the file of a closed world. Undefined if the world has no file. Rejects with the errors of SQLite. */
+/** Runs `read` on the file of a closed world. Resolves with undefined if the world has no file. Rejects with the errors of SQLite. */
 export async function lookIn<T>({ folder, isDurable }: Place, world: string, read: (reader: Reader) => Promise<T>): Promise<T | undefined> {
   const file = join(folder, `${world}.sqlite`);
   if (!existsSync(file)) return undefined;
@@ -109,7 +111,7 @@ function requireWhole(file: string, problem: string | undefined): void {
 
 class SqliteDatabase implements Database {
   readonly dialect = "sqlite";
-  /** Only one process uses the folder, so the number is constant. */
+  /** The number is constant, because only one process can use the folder. */
   readonly processNumber = 0;
   readonly reader: CommittedReader;
   readonly #files: Files;
@@ -118,12 +120,12 @@ class SqliteDatabase implements Database {
   readonly #queue: WriteQueue;
   readonly #listeners = new Set<(kind: string | undefined, key: string | undefined) => void>();
   readonly #watch: FileWatch;
-  /** Set when the files were changed by others: from then on nothing is read or written any more. */
+  /** Set when somebody else changed the files: from then on the database neither reads nor writes. */
   #changed: FilesChanged | undefined;
   #snapshot: Connection | undefined;
   #lastSnapshot: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
-  /** The tables of the world, once they are known. The tables do not change while the database is open. */
+  /** The tables of the world, after they were first read. The tables do not change while the database is open. */
   #tables: readonly string[] | undefined;
 
   constructor(files: Files, migrations: readonly FeatureMigrations[], onCommit: ((writes: number) => void) | undefined) {
@@ -139,7 +141,7 @@ class SqliteDatabase implements Database {
       onProblem: (error) => this.#refuse(error),
     });
     this.#queue = new WriteQueue(writer, {
-      // For a world in memory the regular looks at the files are soon enough, because its writes are not durable anyway.
+      // The writes of an in-memory world are not durable anyway, so this world needs no check before each group: the regular checks are enough.
       beforeGroup: () => this.#check(() => isDurable && this.#watch.check()),
       afterGroup: () => this.#check(() => this.#watch.note()),
       beforeCommit: () => this.reader.letGo(),
@@ -158,7 +160,7 @@ class SqliteDatabase implements Database {
     this.reader.refuse(error);
   }
 
-  /** Checks the files with `look`. Throws `FilesChanged` if others have changed them, now or earlier. */
+  /** Checks the files with `look`. Throws `FilesChanged` if somebody else has changed the files, now or earlier. */
   #check(look: () => unknown): void {
     if (this.#changed !== undefined) throw this.#changed;
     try {
@@ -175,8 +177,8 @@ class SqliteDatabase implements Database {
   }
 
   /**
-   * Gives `body` a reader of one snapshot. Snapshots take turns on one connection. The log grows while a snapshot is open, so a body should only
-   * read.
+   * Gives `body` a reader of one snapshot. Snapshots use one connection, one after another. The log grows while a snapshot is open, so a body should
+   * only read.
    */
   snapshot<T>(body: (reader: Reader) => Promise<T>): Promise<T> {
     if (this.#closing !== undefined) return Promise.reject(new Error("the database is closed"));
@@ -228,7 +230,7 @@ class SqliteDatabase implements Database {
     await this.reader.get(firstRead);
   }
 
-  /** Rewrites the whole file. Deleted rows leave traces in pages that were split or merged, so only a new file is free of them (measured). */
+  /** Rewrites the whole file. Deleted rows leave traces in pages that were split or merged, so only a new file is free of these traces (measured). */
   async scrub(): Promise<void> {
     await this.#alone(
       (writer) => {
@@ -270,7 +272,7 @@ class SqliteDatabase implements Database {
     return this.#files.states.delete(name);
   }
 
-  /** Runs `work` between two transactions of the writer, or at once if none is open. */
+  /** Runs `work` while the writer has no open transaction. */
   async #alone<T>(work: (writer: Connection) => T, isBusy: () => boolean = () => false): Promise<T> {
     const { writer } = this.#files;
     while (writer.inTransaction || isBusy()) {

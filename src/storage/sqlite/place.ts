@@ -1,6 +1,6 @@
 /**
- * The folder with the files of the worlds: a data folder, which outlives the process, or, for `:memory:`, a private folder that is deleted at the
- * end.
+ * The folder with the files of the worlds: a data folder, which stays after the process has ended, or, for `:memory:`, a private folder that the
+ * process deletes.
  */
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -10,13 +10,13 @@ import { holdFolder } from "./folder-lock.ts";
 
 export interface Place {
   readonly folder: string;
-  /** Whether a write is on the disk before it is acknowledged. */
+  /** Whether a write is on the disk before the write is acknowledged. */
   readonly isDurable: boolean;
-  /** Locks the world, and creates the folder if it is missing. Returns a function that releases the world. Throws `FolderInUse`. */
+  /** Locks the world, and creates the folder if it does not exist. Returns a function that releases the world. Throws `FolderInUse`. */
   hold(world: string): () => void;
 }
 
-/** `data` is a folder, or `:memory:` for a new private folder at each call. */
+/** Returns the folder `data`. For `:memory:` each call returns a new private folder. */
 export const placeOf = (data: string): Place => (data === ":memory:" ? temporaryPlace() : folderPlace(data));
 
 const folderPlace = (folder: string): Place => ({
@@ -30,7 +30,7 @@ const folderPlace = (folder: string): Place => ({
 
 let count = 0;
 
-/** The folder is deleted when its last world is closed. */
+/** Makes a temporary folder that is deleted when its last world is closed. */
 function temporaryPlace(): Place {
   const folder = join(folderOfProcess(), String(++count));
   let openWorlds = 0;
@@ -51,7 +51,7 @@ let own: string | undefined;
 
 function folderOfProcess(): string {
   if (own === undefined) {
-    // If the folder cannot be removed, the next program tries to remove it.
+    // If this process cannot remove the folder, the next program tries to remove it.
     const { folder, remove } = makeTemporaryFolder("memory", () => {});
     process.once("exit", remove);
     own = folder;

@@ -4,7 +4,7 @@ import type { DatabaseHealth } from "../database-health.ts";
 import type { Row, Sql } from "../sql.ts";
 import { type Connection, translated } from "./connection.ts";
 
-/** Reads on a connection, and returns the results as promises. */
+/** Reads through a connection, and returns the results as promises. */
 export class ConnectionReader implements Reader {
   readonly #connection: Connection;
   readonly #health: DatabaseHealth;
@@ -34,7 +34,7 @@ export class ConnectionReader implements Reader {
 /**
  * Reads committed data. A single statement locks and unlocks the log, which is most of the cost of a look-up (measured: 2.6 µs against 0.5 inside a
  * transaction). The first read therefore begins a transaction, which lasts until the writer calls `letGo` just before each commit. So reads always
- * see the last commit, and the transaction keeps no old log alive.
+ * see the last commit, and the transaction does not prevent SQLite from reusing the log.
  */
 export class CommittedReader implements Reader {
   readonly #connection: Connection;
@@ -67,7 +67,7 @@ export class CommittedReader implements Reader {
     }
   }
 
-  /** Makes every further read fail with this error. */
+  /** Makes every later read fail with this error. */
   refuse(error: unknown): void {
     this.#begin = () => {
       throw error;
@@ -84,7 +84,7 @@ export class CommittedReader implements Reader {
     try {
       this.letGo();
     } catch {
-      // The end of the transaction may fail as well; the read itself has failed and reports the error.
+      // The COMMIT may fail too. This second error is ignored, because the read has failed already and reports its error.
     }
     return translated(error, this.#health);
   }

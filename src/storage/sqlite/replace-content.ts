@@ -1,8 +1,8 @@
-/** Replaces the content of a database table by table, so that its connections stay open and the server's own tables are unchanged. */
+/** Replaces the content of a database table by table, so that its connections stay open and the server's own tables do not change. */
 import type { FeatureMigrations } from "../database.ts";
 import { append, type Row, type Sql, sql } from "../sql.ts";
 
-/** Runs statements and keeps them prepared, because for a small world preparing them takes longer than running them. */
+/** Runs statements and keeps them prepared, because in a small world preparing a statement takes longer than running it. */
 interface Runner {
   readonly inTransaction: boolean;
   all<R extends Row>(statement: Sql): R[];
@@ -16,7 +16,7 @@ interface Named extends Row {
 
 const named = (runner: Runner, statement: Sql): string[] => runner.all<Named>(statement).map(({ name }) => name);
 
-/** The tables of the world, without those of the server and of the migrations. */
+/** Returns the tables of the world, without the server's tables and the table of migrations. */
 export function tablesOf(runner: Runner, migrations: readonly FeatureMigrations[]): string[] {
   const left = new Set(["migrations", ...migrations.flatMap(({ serverTables = [] }) => serverTables)]);
   const tables = sql`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`;
@@ -28,7 +28,9 @@ export function haveSameMigrations(runner: Runner, one: string, other: string): 
   return named(runner, missing).length === 0;
 }
 
-/** Replaces the rows of the tables in one transaction. `from` is the attached database with the new rows; with undefined the tables become empty. */
+/**
+ * Replaces the rows of the tables in one transaction. `from` is the attached database with the new rows; if it is undefined, the tables become empty.
+ */
 export function replaceContent(runner: Runner, tables: readonly string[], from: string | undefined): void {
   runner.execute("BEGIN IMMEDIATE");
   try {

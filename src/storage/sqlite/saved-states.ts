@@ -7,7 +7,7 @@ import type { Place } from "./place.ts";
 
 /** The database whose state is saved. */
 export interface StateSource {
-  /** Writes the database to a file. No file exists at the path yet. */
+  /** Writes the database to a new file at the path. */
   saveInto(path: string): void;
 }
 
@@ -36,7 +36,7 @@ export class StateFiles {
     if (this.#isDurable) syncFolder(this.#folder);
   }
 
-  /** Gives `read` the path of the state's file. Resolves with undefined if the state does not exist. */
+  /** Calls `read` with the path of the state's file. Resolves with undefined if the state does not exist. */
   async use<T>(name: string, read: (path: string) => Promise<T>): Promise<T | undefined> {
     const path = this.#pathOf(name);
     return existsSync(path) ? read(path) : undefined;

@@ -1,4 +1,4 @@
-/** The transaction of one body of the write queue. The body's statements run immediately, inside the group's transaction. */
+/** The transaction for one body of the write queue. The body's statements run immediately, inside the group's transaction. */
 import { nextTurn } from "#kernel/turns";
 import { NotOneRow, type Transaction } from "../database.ts";
 import type { Row, Sql } from "../sql.ts";
@@ -11,7 +11,7 @@ export class SqliteTransaction implements Transaction {
   #isOpen = true;
   #facts: (readonly [string, string])[] | undefined;
   #actions: (() => void)[] | undefined;
-  /** The first failed statement; the transaction runs no further statement after it. */
+  /** The error of the first failed statement. After a failure the transaction runs no further statement. */
   failure: unknown;
   statements = 0;
   isPausing = false;

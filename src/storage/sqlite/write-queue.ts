@@ -1,10 +1,10 @@
 /**
- * The only way to write on SQLite (ARCHITECTURE.md, idea 5). Bodies run one at a time, and one commit serves all waiting bodies, because a durable
- * commit costs a disk sync and a small body costs microseconds.
+ * All writes on SQLite go through this queue (ARCHITECTURE.md, idea 5). Bodies run one at a time, and one commit serves all waiting bodies, because a
+ * durable commit costs a disk sync and a small body costs only microseconds.
  *
- * **Invariant:** no caller gets a result, not even a body's own error, before the commit of the group: a body may have
- * thrown because of a write of an earlier body in the group.
- * **Invariant:** a group is committed completely or not at all; a body that throws is rolled back alone.
+ * **Invariant:** no caller gets a result, not even a body's own error, before the commit of the group: a body may have thrown because of a write of
+ * an earlier body in the group.
+ * **Invariant:** a group is committed completely or not at all; if a body throws, only its own writes are rolled back.
  */
 import { databaseUnreachable } from "#kernel/errors";
 import { runAction, type Transaction } from "../database.ts";
@@ -12,20 +12,20 @@ import type { DatabaseHealth } from "../database-health.ts";
 import { type Connection, translated } from "./connection.ts";
 import { SqliteTransaction } from "./transaction.ts";
 
-/** The number of bodies in one commit: at about 10 µs each they block the event loop for some 10 ms. */
+/** The maximum number of bodies in one commit. At about 10 µs each, that many bodies block the event loop for about 10 ms. */
 const GROUP_MAX = 1_000;
-/** The number of statements after which a group takes no further body, because some bodies write many rows. */
+/** The number of statements after which no further body runs in the group. This limit exists because some bodies write many rows. */
 const GROUP_STATEMENTS_MAX = 5_000;
 
 export interface WriteQueueEvents {
   readonly health: DatabaseHealth;
-  /** Called before and after each group. If one of the two calls throws, nothing of the group is acknowledged. */
+  /** `beforeGroup` is called before each group and `afterGroup` after it. If one of the two calls throws, no write of the group is acknowledged. */
   beforeGroup(): void;
   afterGroup(): void;
-  /** Ends the readers' transactions, so that nobody reads an older state after a write is acknowledged. */
+  /** Ends the readers' transactions, so that after a write is acknowledged nobody reads data from before that write. */
   beforeCommit(): void;
   onFact(kind: string, key: string): void;
-  /** Called with the number of writes of a commit. */
+  /** Called after a commit with the number of its writes. */
   readonly onCommit: ((writes: number) => void) | undefined;
 }
 
@@ -39,7 +39,7 @@ interface Outcome {
   readonly job: Job;
   readonly transaction: SqliteTransaction;
   readonly hasFailed: boolean;
-  /** The body's value if it succeeded, or its error. */
+  /** The body's value, or its error if the body failed. */
   readonly result: unknown;
 }
 
@@ -79,12 +79,12 @@ export class WriteQueue {
     });
   }
 
-  /** Resolves when no body waits or runs. */
+  /** Resolves when no body is waiting or running. */
   idle(): Promise<void> {
     return this.#isActive ? new Promise((resolve) => this.#whenIdle.push(resolve)) : Promise.resolve();
   }
 
-  /** Runs the waiting bodies after one turn of the event loop, so that all writes of this turn share the commit. */
+  /** Runs the waiting bodies after the current turn of the event loop, so that all writes of this turn share the commit. */
   #wake(): void {
     setImmediate(() => {
       void this.#runGroup().then(() => {
@@ -115,7 +115,8 @@ export class WriteQueue {
       this.#commit();
       this.#events.afterGroup();
     } catch (error) {
-      // Called when nothing of the group was stored: bodies that ran are rejected, the others run again, and a failed BEGIN rejects all.
+      // The group failed, and none of its writes is stored. Bodies that ran are rejected; the others run again in the next group. If BEGIN failed,
+      // all bodies are rejected.
       if (this.#connection.inTransaction) runAction(this.#rollback);
       this.#noteUndone();
       const refused = outcomes.length === 0 ? group.length : outcomes.length;
@@ -138,14 +139,14 @@ export class WriteQueue {
     try {
       this.#events.afterGroup();
     } catch {
-      // A failure of this call changes nothing, because the group is refused anyway.
+      // An error of this call is ignored, because the group is rejected anyway.
     }
   }
 
   /**
-   * Runs the bodies without savepoints, because a savepoint copies every page that changes inside it, and bodies rarely fail after a write. If a body
-   * fails after a write, the method returns false, and the group runs again with a savepoint for each body. Running a body twice is safe, because a
-   * body has effects only through its `tx`.
+   * Runs the bodies without savepoints, because with a savepoint SQLite copies every page that changes, and bodies rarely fail after a write. If a
+   * body fails after a write, the method returns false, and the group runs again with a savepoint for each body. Running a body twice is safe,
+   * because a body has effects only through its `tx`.
    */
   async #runBodies(group: readonly Job[], outcomes: Outcome[], isEachGuarded: boolean): Promise<boolean> {
     let statements = 0;
@@ -157,7 +158,7 @@ export class WriteQueue {
       const outcome = await this.#runBody(job, transaction);
       outcomes.push(outcome);
       statements += transaction.statements;
-      // On some failures (disk full) SQLite ends the whole transaction; the rest of the group must not run outside one.
+      // On some failures (disk full) SQLite ends the whole transaction. The other bodies of the group must not run outside a transaction.
       if (!this.#connection.inTransaction) throw transaction.failure ?? outcome.result;
       if (isEachGuarded) {
         if (outcome.hasFailed) this.#rollbackTo();
@@ -168,8 +169,8 @@ export class WriteQueue {
   }
 
   /**
-   * Rejects a body that does not end. Results of `tx` are available in the turn of the event loop that runs the group. A body that still runs in the
-   * next turn is waiting for something else and would block every writer.
+   * Rejects a body that does not end. Results of `tx` are available in the turn of the event loop that runs the group. If a body still runs in the
+   * next turn, it is waiting for something else, and would block every writer.
    */
   #watch(): void {
     this.#watcher = setImmediate(() => {
@@ -194,7 +195,7 @@ export class WriteQueue {
     }
     this.#stopOverdue = undefined;
     transaction.end();
-    // As on PostgreSQL, a failed statement ends the transaction, even if the body swallows the error.
+    // A failed statement ends the transaction, even if the body catches the error. PostgreSQL does the same.
     if (transaction.failure !== undefined && !hasFailed) {
       hasFailed = true;
       result = transaction.failure;

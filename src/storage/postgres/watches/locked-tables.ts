@@ -1,7 +1,7 @@
 /**
- * Notices tables that another session locks for long. Statements on a locked table would take every connection. So when half of the connections wait
- * for one table in two looks, further statements on the table are refused at once, and the free connections serve the other tables. One look is not
- * enough, because a migration also locks a table, but only for a moment.
+ * Detects tables that another session locks for a long time. Statements on a locked table would occupy every connection. Therefore, if half of the
+ * connections wait for the same table in two checks, further statements on this table are refused at once, and the free connections serve the other
+ * tables. One check is not enough, because a migration also locks a table for a moment.
  */
 import type { Client } from "pg";
 import type { SqlText } from "../../sql.ts";
@@ -9,7 +9,7 @@ import { TableLocked } from "../failures.ts";
 import type { Server } from "../server.ts";
 
 /**
- * The time before each look at the locks. A statement takes milliseconds, so a statement that waits longer waits for a lock, or for a very busy
+ * The time before each check of the locks. A statement takes milliseconds, so a statement that takes longer is waiting for a lock, or for a very busy
  * server.
  */
 const LOOK_EVERY_MS = 500;
@@ -21,11 +21,11 @@ const WAITING = `
 
 interface Watched {
   readonly server: Server;
-  /** The number of statements that may wait for one table. */
+  /** The number of statements that may wait for the same table. */
   readonly waitingMax: number;
-  /** The sessions of the pool, by the numbers that the server gave them. */
+  /** Returns the numbers that PostgreSQL gave to the sessions of the pool. */
   sessions(): readonly number[];
-  /** Whether a request waits for a connection. */
+  /** Whether a request is waiting for a connection. */
   isShort(): boolean;
   onChanged(): void;
 }
@@ -33,7 +33,7 @@ interface Watched {
 export class LockedTables {
   readonly #watched: Watched;
   #refused: ReadonlySet<string> = new Set();
-  /** The tables for which half of the connections waited in the last look. */
+  /** The tables for which half of the connections waited in the last check. */
   #suspected: ReadonlySet<string> = new Set();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #client: Client | undefined;
@@ -47,15 +47,15 @@ export class LockedTables {
     return this.#refused.size > 0;
   }
 
-  /** Called when no connection was free. The next look at the locks is after `LOOK_EVERY_MS`. */
+  /** Called when no connection was free. The next check of the locks begins after `LOOK_EVERY_MS`. */
   suspect(): void {
     if (this.#timer !== undefined || this.#isClosed) return;
-    // A timer, because nothing else happens while all connections wait.
+    // A timer begins the check, because no other event happens while all connections wait.
     this.#timer = setTimeout(() => void this.#look(), LOOK_EVERY_MS);
     this.#timer.unref();
   }
 
-  /** The error for a statement on a locked table; undefined if the statement may be sent. */
+  /** Returns the error for a statement on a locked table, or undefined if the statement may be sent. */
   refusalOf({ text }: SqlText): TableLocked | undefined {
     if (this.#refused.size === 0) return undefined;
     const locked = [...wordsOf(text)].find((word) => this.#refused.has(word));
@@ -74,12 +74,12 @@ export class LockedTables {
     try {
       this.#client ??= await server.connect({ query_timeout: RESPONSE_MS_MAX });
       const { rows } = await this.#client.query<{ name: string; waiting: number }>(WAITING, [sessions()]);
-      // A refused table stays refused until no statement waits for it any more.
+      // A refused table stays refused until no statement is waiting for it any more.
       const waited = new Set(rows.filter(({ waiting }) => waiting >= waitingMax).map(({ name }) => name));
       this.#refused = new Set(rows.map(({ name }) => name).filter((name) => before.has(name) || (waited.has(name) && this.#suspected.has(name))));
       this.#suspected = waited;
     } catch {
-      // If the look fails, no table is refused: the statements fail by their own time limits.
+      // If the check fails, no table is refused, and the waiting statements fail at their own time limits.
       this.#refused = new Set();
       this.#suspected = new Set();
       await this.#forget();
@@ -98,7 +98,7 @@ export class LockedTables {
 }
 
 const words = new Map<string, ReadonlySet<string>>();
-/** The number of kept statement texts: a program has a few hundred statements. */
+/** The maximum number of cached statement texts. A program has a few hundred statements. */
 const TEXTS_MAX = 1_000;
 
 function wordsOf(text: string): ReadonlySet<string> {

@@ -1,8 +1,8 @@
-/** Checks whether a file of a world is whole (D-343). */
+/** Checks whether a file of a world is intact (D-343). */
 import { Database } from "bun:sqlite";
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 
-/** The file is damaged or empty; the message says in which way. */
+/** The file is damaged or empty; the message gives the damage. */
 export class DamagedFile extends Error {
   constructor(file: string, problem: string) {
     super(`${file} ${problem}: restore it from a backup`);
@@ -10,13 +10,13 @@ export class DamagedFile extends Error {
   }
 }
 
-/** The size of the header of a SQLite file (sqlite.org/fileformat2). */
+/** The size of a SQLite file's header (sqlite.org/fileformat2). */
 const HEADER_BYTES = 100;
 const PAGE_BYTES_AT = 16;
 const PAGES_AT = 28;
 const LARGEST_PAGE_BYTES = 65_536;
 
-/** Compares the size of a file, which nothing has open, with the size in its header. Returns undefined if nothing is wrong. */
+/** Compares the size of a file with the size in its header. The file must not be open. Returns the problem, or undefined if the sizes agree. */
 export function problemOfSize(file: string): string | undefined {
   const { size } = statSync(file);
   if (size === 0) return "is empty";
@@ -25,14 +25,14 @@ export function problemOfSize(file: string): string | undefined {
   readSync(handle, header);
   closeSync(handle);
   if (!header.toString("latin1").startsWith("SQLite format 3\0")) return undefined;
-  // The file may be too short, because the log has pages that are not in the file yet.
+  // If the log has pages that are not in the file yet, the file may be shorter than its header says.
   if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) return undefined;
   const pageBytes = header.readUInt16BE(PAGE_BYTES_AT);
   const bytes = header.readUInt32BE(PAGES_AT) * (pageBytes === 1 ? LARGEST_PAGE_BYTES : pageBytes);
   return size < bytes ? `has ${size} bytes, and should have ${bytes}` : undefined;
 }
 
-/** Reads the whole file through a connection. Returns undefined if nothing is wrong. */
+/** Reads the whole file through a connection. Returns the problem, or undefined if the file is intact. */
 export function problemOfContent(connection: Database): string | undefined {
   try {
     const statement = connection.prepare<{ quick_check: string }, []>("PRAGMA quick_check(1)");
@@ -45,7 +45,7 @@ export function problemOfContent(connection: Database): string | undefined {
   }
 }
 
-/** Reads the whole of a file that others may use meanwhile. Returns undefined if nothing is wrong. */
+/** Reads a whole file that other programs may use meanwhile. Returns the problem, or undefined if the file is intact. */
 export function problemOfFile(file: string): string | undefined {
   let connection: Database | undefined;
   try {

@@ -1,19 +1,19 @@
 /**
- * Notices if somebody deletes, replaces, shortens or writes the files of a world while this process uses them. SQLite itself would go on, and would
- * acknowledge writes to a deleted log, which are lost (D-342).
+ * Detects that somebody deleted, replaced, shortened or wrote the files of a world while this process uses them. SQLite itself would continue, and
+ * would acknowledge writes to a deleted log, which are lost (D-342).
  *
- * NOTE: closing a file drops all locks of the process on that file. The watch therefore opens the file after SQLite has opened it, and closes the
- * file after SQLite has closed it.
+ * NOTE: when a process closes a file, it loses all its locks on that file. The watch therefore opens the file after SQLite has opened it, and closes
+ * the file after SQLite has closed it.
  */
 import { closeSync, openSync, readSync, type Stats, statSync } from "node:fs";
 import { basename } from "node:path";
 
 /**
- * The time between two looks at the files. A change is noticed within this time and the duration of a look, together a second at most. Each write
- * looks as well.
+ * The time between two checks of the files. A change is detected within this time plus the duration of a check, together at most a second. Each write
+ * also checks the files.
  */
 const LOOK_EVERY_MS = 500;
-/** The size of the header of a SQLite file, which contains the number of pages, and counters of changes (sqlite.org/fileformat2). */
+/** The size of a SQLite file's header, which contains the number of pages, and counters of changes (sqlite.org/fileformat2). */
 const HEADER_BYTES = 100;
 
 export class FilesChanged extends Error {
@@ -28,9 +28,9 @@ interface Watched {
   readonly log: string;
   /** Whether the writer has an open transaction, which may write to the log before it ends. */
   isWriting(): boolean;
-  /** A number that changes when another connection than the writer's has written. */
+  /** Returns a number that changes when a connection other than the writer's has written. */
   dataVersion(): number;
-  /** Called with `FilesChanged`, or with an error of SQLite, when a look finds a problem. */
+  /** Called with `FilesChanged`, or with an error of SQLite, when a check finds a problem. */
   onProblem(error: unknown): void;
 }
 
@@ -41,7 +41,7 @@ export class FileWatch {
   #header: Buffer;
   #file: Stats;
   #log: Stats | undefined;
-  /** SQLite's number of the last change, as last noted. The number also changes when SQLite undoes a write that failed. */
+  /** SQLite's number of the last change when `note` was last called. The number also changes when SQLite rolls back a failed write. */
   #dataVersion: number;
 
   constructor(watched: Watched) {
@@ -51,12 +51,12 @@ export class FileWatch {
     this.#file = statSync(watched.file);
     this.#log = statOf(watched.log);
     this.#dataVersion = watched.dataVersion();
-    // A timer, because no event comes when somebody deletes a file. The timer does not keep the program running.
+    // A timer checks the files, because no event happens when somebody deletes a file. The timer does not keep the program running.
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
     this.#timer.unref();
   }
 
-  /** Throws `FilesChanged` if anybody but this process has changed the files since `note`. */
+  /** Throws `FilesChanged` if anybody other than this process has changed the files since the last call of `note`. */
   check(): void {
     const { file, log, isWriting } = this.#watched;
     const now = this.#same(file, this.#file);
@@ -74,8 +74,8 @@ export class FileWatch {
   }
 
   /**
-   * Called after this process has written; notes the new state of the files. Throws `FilesChanged` if the writes are not in the files with these
-   * names.
+   * Stores the size, time and header of the files after this process has written. Throws `FilesChanged` if the files with these names are not the
+   * ones that this process wrote.
    */
   note(): void {
     const { file, log } = this.#watched;
@@ -86,12 +86,12 @@ export class FileWatch {
     this.#dataVersion = this.#watched.dataVersion();
   }
 
-  /** Ends the regular looks at the files. */
+  /** Stops the regular checks of the files. */
   stop(): void {
     clearInterval(this.#timer);
   }
 
-  /** Ends the watch. Called after SQLite has closed the file. */
+  /** Ends the watch. The caller closes the file in SQLite first. */
   close(): void {
     this.stop();
     closeSync(this.#handle);
