@@ -1,10 +1,10 @@
-/** D-330: reads request bodies that are compressed with gzip, as mobile libraries send them. */
+/** D-330: reads request bodies that are compressed with gzip, because mobile libraries send such bodies. */
 import { promisify } from "node:util";
 import { bodyTooLarge, type GraphError, malformedRequest } from "#kernel/errors";
 import { findHeader } from "#kernel/http-text/headers";
 import type { RequestHead } from "./http1/request-head.ts";
 
-/** The encoding of a body. Undefined if the encoding is not supported. */
+/** The encoding of a body; undefined if the server does not support the encoding. */
 export type BodyEncoding = "identity" | "gzip" | undefined;
 
 export function encodingOf({ headers, framing }: RequestHead): BodyEncoding {
@@ -19,30 +19,27 @@ export const unsupportedEncoding = ({ headers }: RequestHead): GraphError =>
     `The Content-Encoding ${findHeader(headers, "content-encoding")} is not supported; send the body without compression or with gzip`,
   );
 
-/**
- * A body that unpacks to at most this size may unpack to any multiple of its compressed size. The largest bodies of the interface are well below this
- * size.
- */
+/** A body whose unpacked size is at most this may have any compression ratio. The largest bodies of the interface are much smaller. */
 const FREE_BYTES_MAX = 262_144;
 /**
- * The largest ratio between a body's unpacked and compressed size. gzip compresses ordinary JSON to about a tenth, repeated events to a fiftieth, and
- * one repeated letter to a thousandth (measured).
+ * The maximum ratio between a body's unpacked and compressed size. gzip compresses ordinary JSON to about a tenth, repeated events to a fiftieth, and
+ * one repeated letter to a thousandth of its size (measured).
  */
 const RATIO_MAX = 100;
 
 /**
- * The size without compression that gzip data state in their last four bytes (RFC 1952). The sender can write any number there. Returns 0 for data
- * that do not begin as gzip, which are refused later.
+ * Returns the unpacked size that gzip data state in their last four bytes (RFC 1952). The sender can write any number there. Returns 0 for data that
+ * do not begin as gzip; such data are refused later.
  */
 export const statedBytes = (packed: Uint8Array): number =>
   packed.length < 4 || packed[0] !== 0x1f || packed[1] !== 0x8b
     ? 0
     : new DataView(packed.buffer, packed.byteOffset + packed.length - 4, 4).getUint32(0, true);
 
-/** Loads the module when the first compressed body comes, because loading it at start would make the start some 5 % longer. */
+/** Loads the module when the first compressed body arrives, because loading it at the start would make the start about 5 % longer. */
 const zlib = () => process.getBuiltinModule("node:zlib");
 
-/** Unpacks a small body in this turn of the event loop, because the body's token must be checked in this turn. */
+/** Unpacks a small body in this turn of the event loop, because the token in the body must be checked in this turn. */
 export function unpackedAtOnce(packed: Uint8Array, bytesMax: number): Uint8Array | GraphError {
   try {
     return zlib().gunzipSync(packed, { maxOutputLength: bytesMax });
@@ -55,8 +52,8 @@ const gunzipInThread = (packed: Uint8Array, given: { maxOutputLength: number }) 
   promisify<Uint8Array, object, Uint8Array>(zlib().gunzip)(packed, given);
 
 /**
- * Unpacks a body in another thread. A body that states too large a size is refused before it is unpacked. A body that holds more than it states is
- * refused while it is unpacked.
+ * Unpacks a body in another thread. A body whose stated size is too large is refused before it is unpacked. A body that is larger than its stated
+ * size is refused while it is unpacked.
  */
 export async function unpacked(packed: Uint8Array, bytesMax: number): Promise<Uint8Array | GraphError> {
   const stated = statedBytes(packed);

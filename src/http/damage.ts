@@ -1,4 +1,4 @@
-/** Sends a response with the damage that an injected fault asks for (D-150). */
+/** Sends a response with the damage that an injected fault requests (D-150). */
 import { ReadableStream } from "node:stream/web";
 import type { Damage, GraphResponse } from "#graph/pipeline/request";
 import { sleepMs } from "#system";
@@ -7,7 +7,7 @@ import { hasContent } from "./http1/response-writer.ts";
 
 /** The time between two parts of a slow body. */
 const PART_EVERY_MS = 100;
-/** The longest time in which a whole body is sent, so that a fault does not keep a connection for ever. */
+/** The maximum time in which a whole body is sent, so that a fault does not occupy a connection forever. */
 const BODY_MS_MAX = 300_000;
 
 export async function sendDamaged(connection: Connection, response: GraphResponse, damage: Damage): Promise<void> {
@@ -34,7 +34,7 @@ async function* slowly(body: Uint8Array, bytesPerSecond: number): AsyncGenerator
   const size = Math.max(1, Math.ceil((body.length * PART_EVERY_MS) / msMax));
   for (let at = 0; at < body.length; at += size) {
     const part = body.subarray(at, at + size);
-    // The pause is before each part, so that the last byte is sent when the whole body is due.
+    // The pause comes before each part, so that the last byte is sent at the end of the planned time.
     await sleepMs(Math.min(BODY_MS_MAX, (part.length / body.length) * msMax));
     yield part;
   }

@@ -1,6 +1,6 @@
 /**
- * Facts that are derived once from the head of a request: requests of one connection with equal heads share one object. Requests for many nodes often
- * have equal queries, with the same fields and tokens.
+ * Facts that are derived from the head of a request. If several requests of a connection have equal heads, the facts are derived once. Requests for
+ * many nodes often have equal queries, with the same fields and tokens, so the facts of a query are also cached.
  */
 
 import { type ParsedPairs, parsePairs } from "#graph/request-text/pairs";
@@ -10,22 +10,22 @@ import { findHeader } from "#kernel/http-text/headers";
 import type { PageGuard } from "#kernel/page-guard";
 import type { RequestHead } from "./http1/request-head.ts";
 
-/** Facts that are derived once from the text of a query. */
+/** The facts that depend only on the text of the query. */
 interface QueryFacts {
   readonly query: ParsedPairs;
-  /** The query without secrets, for the request log. */
+  /** The query without secrets, for the lines of the request log. */
   readonly shownQuery: string;
 }
 
 const QUERIES_MAX = 256;
 /**
- * The longest head whose query is cached. A query is a slice of the text of its head, and keeps that whole text in memory. All cached queries
- * together keep up to 512 kB.
+ * The size of the longest head whose query is cached. A query is a slice of the text of its head, so a cached query keeps that whole text in memory:
+ * 512 kB at most for all cached queries.
  */
 const HEAD_BYTES_MAX = 2_048;
 
 export interface HeadFacts extends QueryFacts {
-  /** The reason why the web page may not send the request (D-240). Undefined if the page may send the request. */
+  /** The reason why the web page may not send the request (D-240); undefined if the page may send it. */
   readonly pageRefusal: string | undefined;
 }
 

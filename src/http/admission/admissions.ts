@@ -1,8 +1,9 @@
 /**
- * Decides which requests run (D-97). The limits on requests and on the bytes of their bodies are shared: a request counts against the app whose live
- * token it brings and, within that app, against the address of its client. A request without a live token counts against the address alone.
+ * Decides which requests run (D-97). The limits on the number of requests and on the bytes of their bodies are divided among apps and addresses: a
+ * request with a live token counts against the token's app and, within that app, against the address of its client. A request without a live token
+ * counts only against the address.
  *
- * **Invariant:** a request never counts against an app whose token it does not have.
+ * **Invariant:** a request never counts against an app whose token the request does not have.
  */
 import type { Admission } from "#graph/pipeline/request";
 import { overloaded, tooManyWaiting } from "#kernel/errors";
@@ -10,12 +11,10 @@ import { type Account, Shares } from "#kernel/shares";
 import type { RequestMetrics, TurnAwayReason } from "#telemetry/request-metrics";
 import type { HttpLimits } from "../limits.ts";
 
-/** The sender of a request, as far as the head of the request shows the sender. */
+/** The sender of a request, as far as the head of the request identifies the sender. */
 export interface Client {
   readonly address: string;
-  /**
-   * A prefix for the ids of apps, because two worlds may use the same ids: an app of one world must not use up the share of an app of another world.
-   */
+  /** A prefix for the ids of apps. Two worlds may use the same ids, and an app of one world must not use up the quota of an app of another world. */
   readonly appPrefix?: string;
 }
 
@@ -26,22 +25,22 @@ export interface TurnAway {
 }
 
 /**
- * The largest body that is parsed at once. Larger bodies take some ms to parse. Larger bodies are parsed one after the other, and other requests are
- * served in between.
+ * The size of the largest body that is parsed immediately. Larger bodies take some ms to parse, so they are parsed one after another, and other
+ * requests are served in between.
  */
 export const SMALL_BODY_BYTES_MAX = 65_536;
 
 export interface AdmissionsOptions<C extends Client> {
   readonly limits: HttpLimits;
   readonly metrics: RequestMetrics;
-  /** The prefix and the id of the app whose live token the head of the request shows. Undefined if the head shows no such token. */
+  /** Returns the prefix and the id of the app whose live token is in the head of the request, or undefined if the head has no live token. */
   knownApp(client: C): string | undefined;
-  /** The number of seconds that a response asks the client to wait if its request is turned away. */
+  /** The number of seconds after which a client may repeat a request that was turned away. */
   retryAfterSeconds(): number;
 }
 
 export class Admissions<C extends Client = Client> {
-  /** Set when the server stops. From then on no new requests are accepted. */
+  /** Set when the server stops. From then on the server accepts no new requests. */
   isStopping = false;
   readonly running: Shares;
   readonly waiting: Shares;
@@ -57,12 +56,13 @@ export class Admissions<C extends Client = Client> {
   }
 
   /**
-   * Decides whether a request runs. Called before its body is parsed; `bytes` is the body's length. The caller must end the returned running request.
+   * Decides whether a request runs. The caller calls this method before it parses the body; `bytes` is the body's length. If the method returns a
+   * running request, the caller must end it.
    */
   admit(client: C, bytes: number): RunningRequest | TurnAway {
     const { running } = this;
     if (this.isStopping) return { app: undefined, reason: "stopping" };
-    // A small body is parsed, and its token checked, in this turn of the event loop, so its app is known soon.
+    // A small body is parsed, and its token checked, in this turn of the event loop, so the server learns the request's app soon.
     if (!running.isFull && bytes <= SMALL_BODY_BYTES_MAX) return new RunningRequest(this, client, undefined, undefined, bytes);
     const app = this.options.knownApp(client);
     const account = running.accountOf(app, client.address);
@@ -70,7 +70,7 @@ export class Admissions<C extends Client = Client> {
     return lacking === undefined ? new RunningRequest(this, client, app, account, bytes) : { app, reason: reasons[lacking] };
   }
 
-  /** Begins to count a body that did not come with its head. The caller must end the returned body. */
+  /** Begins to count the bytes of a body that did not arrive together with its head. The caller must end the returned body. */
   arrivingBody(client: C): ArrivingBody {
     return new ArrivingBody(this.#arriving, this.options.knownApp(client), client.address);
   }
@@ -83,7 +83,7 @@ export class RunningRequest implements Admission {
   readonly #client: Client;
   readonly #bytes: number;
   #app: string | undefined;
-  /** The account that the request counts against. Undefined until the token is checked, which happens in this turn of the event loop. */
+  /** The account that the request counts against. It is undefined until the token is checked, later in this turn of the event loop. */
   #account: Account | undefined;
   /** Set if the request was turned away after it had begun. */
   turnAway: TurnAway | undefined;
@@ -116,7 +116,7 @@ export class RunningRequest implements Admission {
     throw overloaded(options.retryAfterSeconds());
   }
 
-  /** Makes a request count against its client's address if the request has not shown an app by now. */
+  /** If no app is known for the request by now, makes the request count against its client's address. */
   countAgainstAddress(): void {
     if (this.#account !== undefined) return;
     const { running } = this.#admissions;
@@ -156,7 +156,7 @@ export class RunningRequest implements Admission {
   }
 }
 
-/** A body that is arriving. Only the bytes that have arrived count, not the length that the head announces. */
+/** Counts the bytes of a body that is arriving. Only the bytes that have arrived count, not the length that the head announces. */
 export class ArrivingBody {
   readonly #shares: Shares;
   readonly #app: string | undefined;
@@ -173,8 +173,8 @@ export class ArrivingBody {
   }
 
   /**
-   * Reports that `bytes` of the body have arrived by now. Returns false if that is more than the caller may have. After false the caller must not
-   * read on.
+   * Reports that `bytes` of the body have arrived so far. Returns false if these are more bytes than the quota allows; then the caller must stop
+   * reading.
    */
   resize(bytes: number): boolean {
     const more = bytes - this.#bytes;

@@ -2,13 +2,13 @@ import { Turns } from "#kernel/turns";
 import { collectValues, monotonicMs } from "#system";
 
 /**
- * The number of parsed bytes after which the garbage of the parsed bodies is collected at once. A hostile body of 1 MB takes 25 MB once it is parsed,
- * and such bodies can arrive faster than the concurrent garbage collector frees their memory: up to 14 were found in memory. Collecting at once took
- * 23 ms in such a flood, and parsing these bytes took 45 ms.
+ * The number of parsed bytes after which the server collects garbage at once. A hostile body of 1 MB takes 25 MB after it is parsed, and such bodies
+ * can arrive faster than the concurrent garbage collector frees their memory: up to 14 of them were found in memory. During such a flood a collection
+ * took 23 ms, and parsing these bytes took 45 ms.
  */
 const BYTES_PER_COLLECTION = 4 * 1_048_576;
 
-/** Makes documents and parses large bodies, one after the other. Other requests are served in between. */
+/** Schedules the making of documents and the parsing of large bodies, one after another. Other requests are served in between. */
 export class LongWork {
   readonly #turns = new Turns(monotonicMs);
   readonly #collect: () => void;
@@ -19,7 +19,7 @@ export class LongWork {
     this.#collect = collect;
   }
 
-  /** Resolves when the next piece of work may be done. `bytes` is the length of the body that the piece parses. */
+  /** Resolves when the caller may do its next step. `bytes` is the length of the body that this step parses. */
   async next(bytes = 0): Promise<void> {
     await this.#turns.next();
     this.#bytes += bytes;

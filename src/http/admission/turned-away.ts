@@ -1,18 +1,18 @@
-/** D-97: holds back connections whose last request was turned away. */
+/** D-97: delays the next request of each connection whose last request was turned away. */
 import type { GraphResponse } from "#graph/pipeline/request";
 import { monotonicMs } from "#system";
 import type { Connection } from "../http1/connection.ts";
 
 /**
- * The number of held back connections that may come back in a second. Turning a request away takes some 50 µs if thousands of connections wait, most
- * of it in the system. 500 such requests in a second take 2.5 % of a core.
+ * The number of held back connections that are released per second. Turning a request away takes some 50 µs if thousands of connections wait, most of
+ * it in the operating system. 500 such requests per second take 2.5 % of a core.
  */
 const COMING_BACK_PER_SECOND = 500;
 const HOLD_SECONDS_MAX = 10;
 const LOOK_EVERY_MS = 100;
 /**
- * The number of connections that go on before their time, to see whether the server has capacity again. The number doubles at each check as long as
- * the server turns no request away.
+ * The number of connections that are released early, to test whether the server has capacity again. The number doubles at each check as long as the
+ * server turns no request away.
  */
 const SOONER_MIN = 50;
 
@@ -24,9 +24,9 @@ interface HeldBack {
 }
 
 /**
- * Holds connections back: the server reads nothing from such a connection before the wait that the response asked for is over, or before the server
- * has capacity again. So a client that comes back sooner costs nothing until then, and the accepted requests are served, however many clients there
- * are.
+ * Holds connections back: the server does not read from such a connection until the time that the response named is over, or until the server has
+ * capacity again. A client that repeats its request too early therefore uses no processor time, and the server serves the accepted requests, however
+ * many clients there are.
  */
 export class TurnedAwayConnections {
   #heldBack: HeldBack[] = [];
@@ -34,7 +34,7 @@ export class TurnedAwayConnections {
   #isFull = false;
   #sooner = 0;
 
-  /** The longest time that the next connection is held back. */
+  /** The longest time that the next connection is held back, in seconds. */
   get seconds(): number {
     return Math.min(HOLD_SECONDS_MAX, 1 + Math.floor(this.#heldBack.length / COMING_BACK_PER_SECOND));
   }
@@ -50,7 +50,7 @@ export class TurnedAwayConnections {
     }
     connection.holdBack();
     this.#heldBack.push({ connection, untilMs: monotonicMs() + seconds * 1_000 });
-    // The check needs a timer, because nothing happens on these connections in the meantime.
+    // A timer does the check, because no event happens on these connections in the meantime.
     this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS);
   }
 
@@ -70,7 +70,7 @@ export class TurnedAwayConnections {
       clearInterval(this.#timer);
       this.#timer = undefined;
     }
-    // The next request of a connection may have come already, and may be turned away as well.
+    // The next request of a connection may have arrived already, and may be turned away too.
     for (const connection of released) connection.finish();
   }
 }

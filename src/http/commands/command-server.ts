@@ -1,6 +1,6 @@
 /**
- * The listener of `plaza listen` and `plaza record`. The listener serves requests that are addressed to one of its own hosts, and requests of web
- * pages that are allowed (D-240).
+ * The listener of `plaza listen` and `plaza record`. It serves a request only if the request is addressed to one of the listener's own hosts and, if
+ * a web page sent it, if this page is allowed (D-240).
  */
 import { findHeader } from "#kernel/http-text/headers";
 import type { PageGuard } from "#kernel/page-guard";
@@ -10,7 +10,7 @@ import { hasContent, type PartsReader } from "../http1/response-writer.ts";
 import { defaultLimits } from "../limits.ts";
 import { type Listener, listen } from "../listeners/listener.ts";
 
-/** The names and values of headers in their order, as they were sent. */
+/** The names and values of headers, in the order in which they were sent. */
 export type HeaderPairs = readonly (readonly [string, string])[];
 
 export interface CommandResponse {
@@ -21,17 +21,17 @@ export interface CommandResponse {
 
 export interface CommandServerOptions {
   readonly host: string;
-  /** The port to listen on. 0 picks a free port. */
+  /** The port to listen on. With 0 the system picks a free port. */
   readonly port: number;
   readonly pages: PageGuard;
-  /** The body of the response 403 for a host or a page that `pages` refuses. */
+  /** The body of the response 403, for a host or a web page that `pages` refuses. */
   readonly refusal: string;
-  /** Responds to a request. If this rejects, the client gets the status 502 with the message of the error. */
+  /** Responds to a request. If the promise rejects, the client gets the status 502 with the message of the error. */
   handle(head: RequestHead, body: Buffer): Promise<CommandResponse>;
 }
 
 /**
- * The greatest number of bytes of a body or a head, far above the largest request or response of the interface. D-304: the address of a handshake may
+ * The maximum number of bytes of a body or a head, far above the largest request or response of the interface. D-304: the address of a handshake may
  * be as long as a body.
  */
 export const BODY_BYTES_MAX = 64 * 1024 * 1024;
@@ -49,7 +49,7 @@ export function serveCommand(options: CommandServerOptions): Listener {
   const { host, port } = options;
   return listen({
     ...{ hostname: host, port, certificate: undefined, commonHeaders: {}, metrics: { open: 0, evicted: 0 } },
-    // Some of the largest bodies may arrive at the same time.
+    // A few bodies of the maximum size may arrive at the same time.
     limits: { ...defaultLimits, headBytesMax: BODY_BYTES_MAX, connectionBytesMax: 4 * BODY_BYTES_MAX },
     refusal: (problem) => ({
       status: BAD_REQUEST,
@@ -67,7 +67,7 @@ async function serve(options: CommandServerOptions, head: RequestHead, connectio
     await connection.stream({ status, headers: { ...length, ...joined(headers) } }, inOnePart(body));
     connection.finish();
   } catch {
-    // The client has closed the connection, or sent a body that does not end.
+    // The client closed the connection, or sent a body that does not end.
     connection.abort();
   }
 }
@@ -91,7 +91,7 @@ async function responseTo({ pages, refusal, handle }: CommandServerOptions, head
   }
 }
 
-/** Joins repeated headers in one line, as RFC 9110, 5.3 allows. Each cookie keeps a line of its own. */
+/** Joins repeated headers into one line, as RFC 9110, 5.3 allows. Each cookie stays on a separate line. */
 function joined(pairs: HeaderPairs): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [written, value] of pairs) {

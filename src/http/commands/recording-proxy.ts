@@ -1,7 +1,6 @@
 /**
- * A proxy in front of another server, for `plaza record`: it passes requests and responses on unchanged, and reports them. Only addresses of the
- * other server are replaced by addresses of the proxy on the way to the client, because the client would otherwise leave the proxy with the first
- * link to a next page.
+ * A proxy in front of another server, for `plaza record`: it passes on requests and responses unchanged, and reports them. It replaces only the other
+ * server's address by its own address in responses, because a client that follows the link to a next page would otherwise bypass the proxy.
  */
 import { type IncomingMessage, request as requestOverHttp } from "node:http";
 import { request as requestOverHttps } from "node:https";
@@ -13,23 +12,23 @@ import { BODY_BYTES_MAX, type CommandResponse, type HeaderPairs, serveCommand } 
 
 export interface Exchange {
   readonly method: string;
-  /** The path and query, as they were sent. */
+  /** The path and query, as the client sent them. */
   readonly target: string;
   readonly requestHeaders: HeaderPairs;
   readonly requestBody: Buffer;
   readonly status: number;
   readonly responseHeaders: HeaderPairs;
   readonly responseBody: Buffer;
-  /** When the request was complete, in Unix ms. */
+  /** The time at which the request was complete, in Unix ms. */
   readonly startedMs: number;
   readonly durationMs: number;
 }
 
 export interface RecordingProxyOptions {
   readonly host: string;
-  /** The port to listen on. 0 picks a free port. */
+  /** The port to listen on. With 0 the system picks a free port. */
   readonly port: number;
-  /** The server to which requests are passed on. */
+  /** The server to which the proxy passes requests on. */
   readonly upstream: URL;
   readonly pages: PageGuard;
   /** Called with each request that the upstream server has answered. */
@@ -37,8 +36,8 @@ export interface RecordingProxyOptions {
 }
 
 /**
- * Headers that belong to one connection and are not passed on. Because `accept-encoding` is not passed on, responses come without compression and can
- * be read.
+ * Headers that apply to one connection only, so the proxy does not pass them on. Because `accept-encoding` is not passed on, responses arrive without
+ * compression and can be read.
  */
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   "connection",
@@ -58,20 +57,20 @@ export const recordingProxy = ({ host, port, pages, upstream, note }: RecordingP
   });
 
 async function pass(head: RequestHead, requestBody: Buffer, upstream: URL, note: (exchange: Exchange) => void): Promise<CommandResponse> {
-  // The time is the machine's clock, because a recording says how long a request took.
+  // The time is from the machine's clock, because a recording contains the duration of a request.
   const startedMs = Date.now();
   const { method, target: at, headers } = head;
   const target = at.text.startsWith("/") ? at.text : `${at.path}${at.queryText === "" ? "" : `?${at.queryText}`}`;
   const requestHeaders = passedOn(headers);
   const { status, raw, body: responseBody } = await ask(upstream, method, target, requestHeaders, requestBody);
   const responseHeaders = passedOn(raw);
-  // The time is the machine's clock, because a recording says how long a request took.
+  // The time is from the machine's clock, because a recording contains the duration of a request.
   const durationMs = Date.now() - startedMs;
-  // The exchange is recorded before the client has its response, so that the client's next request is recorded after this one.
+  // The exchange is recorded before the client gets the response, so that the client's next request is recorded after this one.
   note({ method, target, requestHeaders, requestBody, status, responseHeaders, responseBody, startedMs, durationMs });
   const own = findHeader(headers, "host");
   const body = readdressed(responseBody, upstream, own);
-  // A response to HEAD has the length of the body that it leaves out.
+  // A response to HEAD has no body, but its Content-Length is the length that the body would have.
   const isSent = method !== "HEAD";
   const readdressedHeaders = responseHeaders
     .filter(([name]) => !isSent || name.toLowerCase() !== "content-length")
@@ -79,7 +78,10 @@ async function pass(head: RequestHead, requestBody: Buffer, upstream: URL, note:
   return { status, headers: readdressedHeaders, body };
 }
 
-/** Replaces the server's address by the proxy's address, also as JSON writes it, with `\/` for a slash. All other bytes stay as they are. */
+/**
+ * Replaces the server's address by the proxy's address. In JSON a slash may be written `\/`, so the address is also replaced in this form. All other
+ * bytes stay unchanged.
+ */
 function readdressed(bytes: Buffer, upstream: URL, host: string | undefined): Buffer {
   const base = upstream.href.replace(/\/$/, "");
   const [text, own] = [bytes.toString("latin1"), `http://${host}`];
@@ -87,7 +89,7 @@ function readdressed(bytes: Buffer, upstream: URL, host: string | undefined): Bu
   const changed = [
     [base, own],
     [escaped(base), escaped(own)],
-    // `http://localhost:4000` is not an address within `http://localhost:40001`.
+    // Only whole addresses are replaced: `http://localhost:4000` is not an address within `http://localhost:40001`.
   ].reduce((before, [from = "", to = ""]) => before.split(from).reduce((left, right) => left + (/^[\w.:-]/.test(right) ? from : to) + right), text);
   return changed === text ? bytes : Buffer.from(changed, "latin1");
 }
@@ -98,7 +100,7 @@ interface Answer {
   readonly body: Buffer;
 }
 
-/** Sends a request to the upstream server. Rejects with a sentence that has the server's address. */
+/** Sends a request to the upstream server. Rejects with an error whose message contains the server's address. */
 async function ask(upstream: URL, method: string, target: string, headers: HeaderPairs, body: Buffer): Promise<Answer> {
   const send = upstream.protocol === "https:" ? requestOverHttps : requestOverHttp;
   const own = headers.filter(([name]) => !["host", "content-length"].includes(name.toLowerCase()));
@@ -126,7 +128,7 @@ function passedOn(raw: readonly string[]): HeaderPairs {
   return pairs.filter(([name]) => !OF_THE_CONNECTION.has(name.toLowerCase()));
 }
 
-/** Reads a whole body. Undefined if the body has more than `BODY_BYTES_MAX` bytes. */
+/** Reads a whole body. Returns undefined if the body has more than `BODY_BYTES_MAX` bytes. */
 async function bytesOf(stream: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -1,10 +1,10 @@
-/** The destination of a request: its world and its surface, which the host name and the beginning of the path decide (D-01). */
+/** Finds the destination of a request, which is a world and a surface. The host name and the beginning of the path decide both (D-01). */
 import type { Door, SurfaceName } from "#graph/pipeline/request";
 import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
 import type { World } from "#graph/worlds/world";
 import { hostnameOf } from "./origin.ts";
 
-/** A world that a request uses until `leave` is called. */
+/** A world that a request uses. The request must call `leave` when it has ended. */
 interface EnteredWorld {
   readonly world: World;
   leave(): void;
@@ -14,35 +14,35 @@ export interface WorldDirectory {
   readonly default: World;
   /** Returns the world if it is open. */
   enterOpen(name: string): EnteredWorld | undefined | Promise<EnteredWorld | undefined>;
-  /** Returns the empty world that answers for a closed or missing world, and the door of that world (D-333). */
+  /** Returns an empty world that responds instead of a closed or missing world, and the door of the closed or missing world (D-333). */
   outside(name: string): Promise<EnteredWorld & { readonly door: Door }>;
-  /** Returns the world, and opens it first if it is closed. Undefined if the world does not exist. */
+  /** Returns the world, and opens it first if it is closed. Returns undefined if the world does not exist. */
   enter(name: string): Promise<EnteredWorld | undefined>;
 }
 
-/** The address of a surface: a mount, either on every host name or on one host name of the surface's own. */
+/** The address of a surface: a mount on every host name, or on the surface's own host name. */
 export interface SurfaceAddress {
   readonly name: SurfaceName;
-  /** The beginning of the path, e.g. `/ads`; empty for the root. */
+  /** The beginning of the path, e.g. `/ads`. It is empty for the surface at the root. */
   readonly mount: string;
-  /** The surface's own host name in lower case, without a port. If this is set, the surface is served only at this host name. */
+  /** The surface's own host name in lower case, without a port. If this is set, the surface is served only under this host name. */
   readonly hostname?: string | undefined;
-  /** The world that is served at that host name, if it is not the first one. */
+  /** The world that is served under that host name; undefined for the first world. */
   readonly world?: string | undefined;
 }
 
 /** The world and the surface that a request is for. */
 export interface Destination extends EnteredWorld {
-  /** The name of the world in the request. Undefined for the first world. */
+  /** The name of the world, as the host name or path of the request gives it; undefined for the first world. */
   readonly worldName: string | undefined;
-  /** Set if `world` is an empty world that answers for a closed or missing one. */
+  /** Set if `world` is an empty world that responds instead of a closed or missing world. */
   readonly door?: Door | undefined;
   readonly surface: SurfaceName;
-  /** The beginning of the path that decides world and surface, without a trailing slash. Links have this text after the host. */
+  /** The beginning of the path that decides the world and the surface, without a slash at its end. In links this text follows the host. */
   readonly mount: string;
-  /** The configured host name of the surface, if the surface has one of its own. */
+  /** The surface's own host name; undefined if the surface is served on every host name. */
   readonly hostname: string | undefined;
-  /** The rest of the path, below the mount. */
+  /** The rest of the path, after the mount. */
   readonly path: string;
 }
 
@@ -53,14 +53,11 @@ interface Mounted {
   readonly segments: readonly string[];
 }
 
-/**
- * The first segment of a path that begins with the name of a world: worlds other than the first one are served below `/w/{world}`, and at
- * `{world}.localhost`.
- */
+/** The first segment of a path that names a world. Worlds other than the first one are served below `/w/{world}`, and at `{world}.localhost`. */
 const WORLD_SEGMENT = "w";
 const LOCALHOST = ".localhost";
 
-/** The part of a destination within its world. */
+/** A destination without its world. */
 interface Location {
   readonly surface: Pick<Mounted, "name" | "hostname">;
   readonly mount: string;
@@ -74,7 +71,7 @@ export class Destinations {
   readonly #worldOfHostname: ReadonlyMap<string, string>;
   readonly #isHostKept: boolean;
 
-  /** If `isHostKept`, links begin with the host of the request. If not, links have the name of the world in their path. */
+  /** If `isHostKept` is true, links begin with the host of the request. Otherwise links have the name of the world in their path. */
   constructor(worlds: WorldDirectory, surfaces: readonly SurfaceAddress[], isHostKept = true) {
     this.#worlds = worlds;
     this.#isHostKept = isHostKept;
@@ -87,8 +84,8 @@ export class Destinations {
   }
 
   /**
-   * Finds the destination of a request. The caller must leave the destination when the request has ended. If the path has the name of a world that is
-   * closed or does not exist, the destination has an empty world and a door.
+   * Finds the destination of a request. The caller must leave the destination when the request has ended. If the request names a world that is closed
+   * or does not exist, the destination has an empty world and a door.
    */
   find(host: string, path: string): Promise<Destination> {
     const named = namedWorld(path);
@@ -109,7 +106,7 @@ export class Destinations {
     return destinationOf(entered, location, worldName);
   }
 
-  /** Enters the world whose door a request has opened, and opens the world. Undefined if the world was deleted meanwhile. */
+  /** Enters a world whose door has admitted the request; opens the world first. Returns undefined if the world was deleted meanwhile. */
   async goIn(destination: Destination): Promise<Destination | undefined> {
     const entered = destination.worldName === undefined ? undefined : await this.#worlds.enter(destination.worldName);
     return entered && { ...destination, ...entered, door: undefined };
@@ -121,7 +118,7 @@ export class Destinations {
       const end = endOfMount(path, surface.segments);
       if (end !== -1) return { surface, mount: mount + surface.mount, path: path.slice(end) };
     }
-    // If no surface is mounted at the path, the base surface responds that the path is unknown.
+    // No surface is mounted at the path, so the base surface responds that the path is unknown.
     return { surface: NOWHERE, mount, path };
   }
 
@@ -149,17 +146,20 @@ const destinationOf = (
   path: path === "" ? "/" : path,
 });
 
-/** The prefix for the ids of a world's apps, because apps of two worlds may have the same id. Apps of the first world have no prefix. */
+/** Returns the prefix for the ids of a world's apps, because apps of two worlds may have the same id. Apps of the first world have no prefix. */
 export const appPrefixOf = ({ worldName = DEFAULT_WORLD }: Pick<Destination, "worldName">): string =>
   worldName === DEFAULT_WORLD ? "" : `${worldName}/`;
 
-/** The surfaces with the longest mount first, so that the surface at the root gets all other paths. */
+/** Sorts the surfaces so that the longest mount comes first. The surface at the root comes last and gets all other paths. */
 const mountedOf = (surfaces: readonly SurfaceAddress[]): Mounted[] =>
   surfaces
     .map(({ name, mount, hostname }) => ({ name, mount, hostname, segments: mount.split("/").filter((segment) => segment !== "") }))
     .sort((a, b) => b.segments.length - a.segments.length);
 
-/** Returns where the path goes on after these segments, or -1 if the path does not begin with them. D-02: repeated slashes count as one. */
+/**
+ * Returns the index at which the path continues after these segments, or -1 if the path does not begin with them. D-02: repeated slashes count as
+ * one.
+ */
 function endOfMount(path: string, segments: readonly string[]): number {
   let at = 0;
   for (const segment of segments) {
@@ -179,7 +179,7 @@ function skipSlashes(path: string, from: number): number {
 
 interface NamedWorld {
   readonly name: string;
-  /** The index of the rest of the path, after the name. */
+  /** The index in the path at which the rest after the name begins. */
   readonly end: number;
 }
 

@@ -1,4 +1,4 @@
-/** D-01: the scheme and host that the client used, and the beginning of the addresses in links. */
+/** D-01: finds the scheme and host that the client used, and the beginning of the addresses in links. */
 
 import ipaddr from "ipaddr.js";
 import { BoundedMap } from "#kernel/bounded-map";
@@ -8,11 +8,11 @@ import { isHost } from "../http1/request-head.ts";
 /** The scheme and host that the client used. */
 export interface Origin {
   readonly scheme: string;
-  /** The host with its port, as the client wrote it. */
+  /** The host with its port, in the spelling of the client. */
   readonly host: string;
 }
 
-/** The greatest number of addresses that are remembered. One installation has fewer proxies, and a flood of addresses must not use up the memory. */
+/** The maximum number of cached addresses. An installation has fewer proxies, and a flood of addresses must not use up the memory. */
 const REMEMBERED_MAX = 1_000;
 
 export class Origins {
@@ -22,14 +22,17 @@ export class Origins {
   readonly #publicUrl: string | undefined;
   #configured: Origin;
 
-  /** `trustedProxies` are CIDR ranges, e.g. `10.0.0.0/8`. Throws if a trusted proxy is not a CIDR range. `publicUrl` has no slash at its end. */
+  /**
+   * `trustedProxies` are CIDR ranges, e.g. `10.0.0.0/8`. The constructor throws if one of them is not a CIDR range. `publicUrl` has no slash at its
+   * end.
+   */
   constructor(trustedProxies: readonly string[], publicUrl?: string) {
     this.#publicUrl = publicUrl;
     this.#trusted = trustedProxies.map((range) => ipaddr.parseCIDR(range.includes("/") ? range : `${range}/${range.includes(":") ? 128 : 32}`));
     this.#configured = { scheme: "http", host: "localhost" };
   }
 
-  /** Sets the scheme of the listener, and the host for requests without a host, which only HTTP/1.0 may send. */
+  /** Sets the scheme of the listener, and the host for requests that name no host. Only HTTP/1.0 allows such requests. */
   configured(scheme: "http" | "https", hostname: string, port: number): void {
     const isAny = hostname === "0.0.0.0" || hostname === "::";
     const host = isAny ? "localhost" : hostname.includes(":") ? `[${hostname}]` : hostname;
@@ -37,8 +40,8 @@ export class Origins {
   }
 
   /**
-   * The scheme and host of a request. `named` is the host that the request is for. The address of `peer` is read only if some proxies are trusted,
-   * because reading the address has a cost.
+   * Returns the scheme and host of a request. `named` is the host that the request is for. The address of `peer` is read only if the operator trusts
+   * proxies, because reading the address takes time.
    */
   of(headers: RawHeaders, named: string | undefined, peer: { readonly remoteAddress: string | undefined }): Origin {
     const { scheme } = this.#configured;
@@ -53,7 +56,7 @@ export class Origins {
   }
 
   /**
-   * The client's address, as the trusted proxies on the way have added it to the header. For IPv6 the network of 64 bits is returned, because one
+   * Returns the client's address, which the trusted proxies have added to the header. For IPv6 the method returns the network of 64 bits, because one
    * client has a whole network.
    */
   clientOf(headers: RawHeaders, peer: { readonly remoteAddress: string | undefined }): string {
@@ -69,12 +72,15 @@ export class Origins {
     return client.includes(":") ? this.#networkOf(client) : client;
   }
 
-  /** Whether `peer` is a proxy whose headers are trusted. */
+  /** Whether `peer` is a proxy whose headers the server trusts. */
   isProxy(peer: { readonly remoteAddress: string | undefined }): boolean {
     return this.#trusted.length > 0 && this.#isTrusted(peer.remoteAddress);
   }
 
-  /** The beginning of absolute addresses in the response: the public address if the operator has set one, whatever the header Host says. */
+  /**
+   * Returns the beginning of absolute addresses in the response. If the operator has set a public address, this is the beginning, and the header Host
+   * is ignored.
+   */
   baseUrlOf({ scheme, host }: Origin, { mount, hostname }: { readonly mount: string; readonly hostname: string | undefined }): string {
     const url = this.#publicUrl;
     if (url === undefined) return `${scheme}://${host}${mount}`;
@@ -109,25 +115,25 @@ export class Origins {
 
   #isInRanges(remote: string): boolean {
     if (!ipaddr.isValid(remote)) return false;
-    // An IPv4 address on an IPv6 socket is compared as IPv4.
+    // An IPv4 address that arrives on an IPv6 socket is compared as IPv4.
     const address = ipaddr.process(remote);
     return this.#trusted.some(([range, bits]) => range.kind() === address.kind() && address.match(range, bits));
   }
 }
 
-/** The address without its port, which some proxies add: `203.0.113.7:4711`, `[2001:db8::1]:4711`. */
+/** Returns the address without its port, which some proxies add: `203.0.113.7:4711`, `[2001:db8::1]:4711`. */
 const withoutPort = (address: string): string => /^\[([^\]]*)\](?::\d+)?$|^([^:]*):\d+$/.exec(address)?.slice(1).find(Boolean) ?? address;
 
-/** The first value of a header with a list. The first proxy of a chain has added the client's own value. */
+/** Returns the first value of a header with a list. In a chain of proxies, the first proxy has added this value for the client. */
 const firstOf = (list: string | undefined): string | undefined => list?.split(",", 1)[0]?.trim();
 
-/** The root of a surface with a host name of its own, with the scheme and port of `url`. */
+/** Returns the root of a surface that has its own host name, with the scheme and port of `url`. */
 export function atHostname(url: string, hostname: string): string {
   const { protocol, port } = new URL(url);
   return `${protocol}//${hostname}${port === "" ? "" : `:${port}`}`;
 }
 
-/** The host name of a host in lower case, without the port. */
+/** Returns the host name of a host in lower case, without the port. */
 export function hostnameOf(host: string): string {
   const end = host.charCodeAt(0) === 91 ? host.indexOf("]") + 1 : host.indexOf(":");
   return (end === -1 ? host : host.slice(0, end)).toLowerCase();

@@ -1,8 +1,8 @@
 /**
- * One connection of a client: requests arrive on the connection one after the other, and the responses leave in the same order (RFC 9112, 9.3).
+ * One connection of a client: requests arrive one after another, and their responses leave in the same order (RFC 9112, 9.3).
  *
- * **Invariant:** the server reads the next request only if the request before it has certainly ended. If that is unclear (the body was not received,
- * or two readers could understand the head differently), the server reads nothing more from the connection, so that no request can be smuggled.
+ * **Invariant:** the server reads the next request only if the previous request has certainly ended. If that is unclear (the body was not received,
+ * or two readers could understand the head differently), the server stops reading from the connection, so that no request can be smuggled.
  */
 import { type Arriving, AwaitedBody, type BodyEnd, type IncomingBody, incomingBody, type ReceivedBody } from "./incoming-body.ts";
 import { ReceiveBuffer } from "./receive-buffer.ts";
@@ -10,51 +10,54 @@ import { HeadReader, type ProtocolProblem, type RequestHead } from "./request-he
 import { type PartsReader, type ResponseHead, ResponseWriter, type TextResponse } from "./response-writer.ts";
 import { type ByteSocket, type Clock, Reading, SendBuffer } from "./send-buffer.ts";
 
-/** The limits that the server sets for a connection. */
+/** The limits that the server sets for each connection. */
 export interface ConnectionLimits {
   readonly headBytesMax: number;
-  /** The longest time from the first byte of a head, or the opening of the connection, to the end of the head. */
+  /** The maximum time from the first byte of a head, or from the opening of the connection, to the end of the head. */
   readonly headMsMax: number;
-  /** The longest time between two requests, for a response that the client does not read, and between two pieces of a body that is streamed. */
+  /** The maximum time between two requests, for a response that the client does not read, and between two pieces of a streamed body. */
   readonly keepAliveMs: number;
 }
 
-/** The part of a listener that its connections use. `C` is the type of a connection. */
+/** The interface of a listener for its connections. `C` is the type of a connection. */
 export interface ConnectionOwner<C> {
   readonly limits: ConnectionLimits;
   readonly clock: Clock;
   readonly isStopping: boolean;
   /** Header lines that every response has. Each header line includes its line end. */
   readonly commonHeaderLines: string;
-  /** Handles a request: sends one response on `connection`, now or later, and then calls `finish` of the connection. Never throws. */
+  /** Handles a request: sends one response on `connection`, immediately or later, and then calls the connection's `finish`. Never throws. */
   dispatch(head: RequestHead, connection: C): void;
   /** Returns the response to bytes that are not a request. */
   refusal(problem: ProtocolProblem): TextResponse;
-  /** Called with the change of the connection's `heldBytes`. The owner may abort the connection at once. */
+  /** Called when the connection's `heldBytes` changes; `bytes` is the difference. The owner may abort the connection at once. */
   held(bytes: number): void;
   closed(connection: C): void;
 }
 
-/** The thing that a connection waits for. `time`: the connection is held back, or lingers at its end. */
+/** The event that a connection waits for. With `time`, the connection is held back, or lingers before it closes. */
 type Waiting = "first request" | "next request" | "head" | "body" | "reader" | "time";
 
-/** `waiting`: the connection waits for a request. `serving`: a request. `ending`: the last response is sent, and later bytes are discarded. */
+/**
+ * `waiting`: the connection waits for a request. `serving`: a request is served. `ending`: the last response is written, and later bytes are
+ * discarded.
+ */
 type State = "waiting" | "serving" | "ending";
 
 /**
- * The greatest number of bytes of later requests that are received while a request is served, or while its response is sent. Above this number of
- * bytes the client has to wait.
+ * The maximum number of bytes of later requests that are received while a request is served, or while its response is sent. Above this number the
+ * server pauses reading.
  */
 const AHEAD_MAX = 65_536;
 /**
- * The time that a client has to read its last response and close the connection. If the server closed at once while the client still sends, the
+ * The time that a client has to read its last response and to close the connection. If the server closed at once while the client still sends, the
  * client's system would discard the response.
  */
 const LINGER_MS = 2_000;
 
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 
-/** A wait that ends with the first byte that arrives. */
+/** A wait that ends when any byte arrives. */
 const ANY_BYTES: Arriving = { byteCount: 0, advance: (buffer) => (buffer.length > 0 ? { bytes: new Uint8Array() } : undefined) };
 
 export class Connection {
@@ -66,23 +69,23 @@ export class Connection {
   readonly #writer: ResponseWriter;
   readonly #headReader: HeadReader;
   #state: State = "waiting";
-  /** When the current state began, or when the first byte of a head came. */
+  /** The time at which the current state began, or at which the first byte of a head arrived. */
   #sinceMs: number;
   #hasServed = false;
-  /** The first byte of the next head has come. The first byte may belong to an empty line that was skipped. */
+  /** Whether the first byte of the next head has arrived. This byte may belong to an empty line that was skipped. */
   #hasHeadBegun = false;
   #isReadingRequests = false;
-  /** The client may be sending bytes that nobody reads. */
+  /** Whether the client may still be sending bytes that the server does not read. */
   #hasUnread = false;
-  /** The client sends nothing more, but may still read. */
+  /** Whether the client has ended its sending side. The client may still read. */
   #hasPeerEnded = false;
   isGone = false;
   readonly remoteAddress: string;
   #unreadBytes = 0;
-  /** The number of bytes that were received and not read yet, and of bytes that the client has not taken yet. */
+  /** The number of received bytes that are not read yet, plus the number of written bytes that the client has not accepted yet. */
   heldBytes = 0;
 
-  // The following fields are about the request that is served now.
+  // The following fields belong to the request that is currently served.
   #head: RequestHead | undefined;
   #isBodyReceived = true;
   #body: IncomingBody | undefined;
@@ -101,7 +104,7 @@ export class Connection {
     this.#sinceMs = owner.clock.monotonicMs();
   }
 
-  /** The thing that the connection waits for. Undefined while the server works on a request. */
+  /** The event that the connection waits for; undefined while the server works on a request. */
   get waitsFor(): Waiting | undefined {
     if (!this.#sendBuffer.isEmpty) return "reader";
     if (this.#state === "waiting" && this.#hasHeadBegun) return "head";
@@ -114,13 +117,13 @@ export class Connection {
     return this.#sendBuffer.isEmpty ? this.#sinceMs : this.#sendBuffer.sinceMs;
   }
 
-  /** Whether the connection ends after the request that is served now. */
+  /** Whether the connection ends after the current request. */
   get isLast(): boolean {
     const isPeerDone = this.#hasPeerEnded && this.#receiveBuffer.length === 0;
     return this.#head?.isKept !== true || !this.#isBodyReceived || isPeerDone || this.#owner.isStopping;
   }
 
-  // Events of the socket.
+  // The following methods handle the events of the socket.
 
   received(bytes: Buffer): void {
     if (this.#state === "ending") return;
@@ -129,7 +132,7 @@ export class Connection {
     this.#receiveBuffer.append(bytes);
     if (this.#state === "waiting") this.#readRequests();
     else this.#awaited?.advance();
-    // Nearly every head comes in one piece. For such a head the connection does not wait, and the clock need not be read.
+    // Nearly every head arrives in one piece. For such a head the connection does not wait, so the clock is not read.
     if (isHeadNew && this.#state === "waiting") this.#sinceMs = this.#owner.clock.monotonicMs();
     if (!this.#isReading && this.#receiveBuffer.length > AHEAD_MAX) this.#reading.pause();
     this.#countUnread();
@@ -144,8 +147,8 @@ export class Connection {
   }
 
   /**
-   * The client has ended its sending side. A client that has ended its sending side still receives the responses to its complete requests. If a body
-   * is not complete, the connection is aborted.
+   * Called when the client has ended its sending side. The client still receives the responses to its complete requests. If a body is not complete,
+   * the connection is aborted.
    */
   peerEnded(): void {
     this.#hasPeerEnded = true;
@@ -162,7 +165,7 @@ export class Connection {
     this.#sendBuffer.close();
     this.#countUnread();
     this.#awaited?.end("gone");
-    // The source of the response may wait for something that never comes, so the connection stops the source.
+    // The source of the response may be waiting for an event that never happens, so the connection cancels the source.
     this.#sent?.cancel().catch(() => {});
     this.#owner.closed(this);
   }
@@ -184,19 +187,19 @@ export class Connection {
     }
   }
 
-  /** Ends the connection if no request is on it; for a server that stops. */
+  /** Ends the connection if no request is on it. A server that stops calls this method. */
   endIfIdle(): void {
     if (this.#state === "waiting" && this.#receiveBuffer.length === 0) this.end();
   }
 
-  /** Closes the connection at once, even in the middle of a response. */
+  /** Closes the connection immediately, even in the middle of a response. */
   abort(): void {
     this.#socket.terminate();
   }
 
-  // Receiving: heads from the buffer, and the body of the request that is served.
+  // The following methods receive: heads from the buffer, and the body of the current request.
 
-  /** Whether a head or a body is being read. Bytes are then read as they arrive, because heads and bodies have limits of their own. */
+  /** Whether a head or a body is being read. The socket is not paused then, because heads and bodies have their own limits. */
   get #isReading(): boolean {
     return this.#awaited !== undefined || (this.#state === "waiting" && this.#sendBuffer.isEmpty);
   }
@@ -206,7 +209,7 @@ export class Connection {
     if (this.#receiveBuffer.length > 0 || this.#hasPeerEnded) this.#readRequests();
   }
 
-  /** Reads requests as long as the buffer has complete heads, requests are served at once, and the client reads the responses. */
+  /** Reads requests as long as the buffer has complete heads, each request is finished immediately, and the client reads the responses. */
   #readRequests(): void {
     if (this.#isReadingRequests) return;
     this.#isReadingRequests = true;
@@ -228,7 +231,10 @@ export class Connection {
     this.#owner.dispatch(head, this);
   }
 
-  /** Returns the body if it has arrived with the head, as most bodies do, or if it is refused. Undefined if the caller has to wait for the body. */
+  /**
+   * Returns the body if it arrived together with the head, as most bodies do, or the problem if the body is refused. Returns undefined if the caller
+   * has to wait for the body.
+   */
   receiveBody(bytesMax: number): ReceivedBody | undefined {
     this.#body = incomingBody(this.#head?.framing ?? 0, bytesMax);
     const end = this.#body.advance(this.#receiveBuffer);
@@ -238,7 +244,7 @@ export class Connection {
     return "gone";
   }
 
-  /** Waits for a body that `receiveBody` did not return. `hasCapacity` is called with the number of bytes that have arrived. */
+  /** Waits for a body that `receiveBody` did not return. The method calls `hasCapacity` with the number of bytes that have arrived. */
   async awaitBody(msMax: number, hasCapacity: (bytes: number) => boolean): Promise<ReceivedBody> {
     this.#sendContinue();
     const body = await this.#await(this.#body as IncomingBody, msMax, hasCapacity);
@@ -246,8 +252,8 @@ export class Connection {
   }
 
   /**
-   * Yields the body as it arrives. The body is read no faster than the caller takes it, and meanwhile the client has to wait. Returns the problem if
-   * the body does not end.
+   * Yields the body as it arrives. The body is read only as fast as the caller takes the pieces; if the caller is slow, the client has to wait.
+   * Returns the problem if the body does not end properly.
    */
   async *bodyPieces(): AsyncGenerator<Uint8Array, ProtocolProblem | "gone" | undefined> {
     const body = incomingBody(this.#head?.framing ?? 0, Number.POSITIVE_INFINITY);
@@ -285,7 +291,9 @@ export class Connection {
     if (this.#head?.expectsContinue === true) this.#sendBuffer.writeText(CONTINUE, CONTINUE.length);
   }
 
-  /** Reads a small body that the handler did not read, if that body has arrived. After a body that is read the connection can go on. */
+  /**
+   * Reads a small body that the handler did not read, if the body has arrived. The connection can serve further requests only if the body was read.
+   */
   skipBody(): void {
     if (this.#body === undefined && !this.#isBodyReceived) this.receiveBody(AHEAD_MAX);
   }
@@ -307,13 +315,13 @@ export class Connection {
     this.#owner.held(bytes);
   }
 
-  // Sending: the response to the request that is served.
+  // The following methods send the response to the current request.
 
   send(response: TextResponse): void {
     this.#writer.send(this.#head, response, this.isLast);
   }
 
-  /** Sends the body part by part, no faster than the client reads it. Cancels the body if the client does not read it to its end. */
+  /** Sends the body part by part, only as fast as the client reads it. Cancels the source of the body if the client does not read to the end. */
   async stream(response: ResponseHead, body: { getReader(): PartsReader } | undefined): Promise<void> {
     const reader = body?.getReader();
     this.#sent = reader;
@@ -334,7 +342,7 @@ export class Connection {
     this.#sinceMs = this.#owner.clock.monotonicMs();
   }
 
-  /** Ends the current request after its response. After that, the next request may be read. */
+  /** Ends the current request after its response. Then the connection may read the next request. */
   finish(): void {
     if (this.isGone) return;
     this.#isHeldBack = false;
@@ -359,9 +367,9 @@ export class Connection {
     this.end();
   }
 
-  // Ending.
+  // The following methods end the connection.
 
-  /** Ends the connection once the bytes that were written are sent, even if the response is not complete. */
+  /** Ends the connection after the written bytes are sent, even if the response is not complete. */
   end(): void {
     if (this.#state === "ending") return;
     this.#hasUnread ||= this.#receiveBuffer.length > 0 || !this.#isBodyReceived;
@@ -372,8 +380,8 @@ export class Connection {
   }
 
   /**
-   * Closes the connection. A client that may still be sending first gets the end of the server's side, and its bytes are discarded until it closes,
-   * too.
+   * Closes the connection. If the client may still be sending, the server first ends only its own side, and discards the client's bytes until the
+   * client closes too.
    */
   #close(): void {
     this.#sinceMs = this.#owner.clock.monotonicMs();

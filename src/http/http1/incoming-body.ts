@@ -1,21 +1,21 @@
-/** A body that is arriving, either of a known length or in chunks. Bytes above the limit are never kept. */
+/** A body that is arriving, either of a known length or in chunks. Bytes beyond the limit are never stored. */
 import { ChunkedDecoder } from "#kernel/chunked-decoder";
 import { ReceiveBuffer } from "./receive-buffer.ts";
 import type { ProtocolProblem, RequestHead } from "./request-head.ts";
 
 export type BodyEnd = { readonly bytes: Uint8Array } | { readonly problem: ProtocolProblem };
-/** The part of a body that has arrived, or the problem of the body. */
+/** The next piece of a body that has arrived, or the problem of the body. */
 type BodyPiece = { readonly bytes: Uint8Array; readonly isLast: boolean } | { readonly problem: ProtocolProblem };
 
 export interface Arriving {
-  /** Takes the bytes of the body out of `buffer`. Returns undefined until the body is complete. */
+  /** Takes the bytes of the body from `buffer`. Returns undefined until the body is complete. */
   advance(buffer: ReceiveBuffer): BodyEnd | undefined;
-  /** The number of bytes that were taken out of the buffer so far. */
+  /** The number of bytes that were taken from the buffer so far. */
   readonly byteCount: number;
 }
 
 export interface IncomingBody extends Arriving {
-  /** Takes the bytes that have arrived, for a body that is streamed. */
+  /** Takes the bytes that have arrived, if the body is streamed. */
   takePiece(buffer: ReceiveBuffer): BodyPiece;
 }
 
@@ -23,7 +23,7 @@ export const incomingBody = (framing: RequestHead["framing"], bytesMax: number):
   framing === "chunked" ? new ChunkedBody(bytesMax) : new SizedBody(framing, bytesMax);
 
 class SizedBody implements IncomingBody {
-  /** The number stays 0, because the whole body is taken out of the buffer at its end. */
+  /** The number stays 0, because the whole body is taken from the buffer when it is complete. */
   readonly byteCount = 0;
   readonly #size: number;
   readonly #bytesMax: number;
@@ -83,12 +83,12 @@ class ChunkedBody implements IncomingBody {
   }
 }
 
-/** The whole body or its problem. `gone`: the client has closed, or has ended its side before the end of the body. */
+/** The whole body or its problem. `gone` means that the client closed the connection, or ended its side before the end of the body. */
 export type ReceivedBody = BodyEnd | "gone";
 
 interface AwaitedBodyOptions {
   readonly msMax: number;
-  /** Whether this number of bytes of the body may be held. */
+  /** Whether the server may hold this number of bytes of the body. */
   hasCapacity(bytes: number): boolean;
   /** Called once, with the body or with its problem. */
   ended(body: ReceivedBody): void;
@@ -105,11 +105,11 @@ export class AwaitedBody {
     this.#buffer = buffer;
     this.#options = options;
     const { msMax } = options;
-    // The limit needs a timer, because nothing else notices that no bytes come. A client must not hold memory by sending slowly.
+    // A timer enforces the limit, because no event happens while no bytes arrive. A client must not occupy memory by sending slowly.
     this.#timer = setTimeout(() => this.end({ problem: { kind: "body-too-slow", msMax } }), msMax);
   }
 
-  /** Call this when more bytes of the body may be in the buffer. */
+  /** The connection calls this method when the buffer may have more bytes of the body. */
   advance(): void {
     if (!this.#options.hasCapacity(this.#body.byteCount + this.#buffer.length)) {
       this.end({ problem: { kind: "no-capacity" } });

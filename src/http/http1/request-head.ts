@@ -1,10 +1,10 @@
-/** Reads the head of a request (RFC 9112, 2 to 7). The reader is strict: a head that two readers could understand differently is refused. */
+/** Reads the head of a request (RFC 9112, 2 to 7). The reader is strict: it refuses a head that two programs could understand differently. */
 import type { RawHeaders } from "#kernel/http-text/headers";
 import type { ReceiveBuffer } from "./receive-buffer.ts";
 
 /** The reason why bytes are refused. The listener chooses the error that the client receives. */
 export type ProtocolProblem =
-  /** `detail` is a clause of a sentence. */
+  /** `detail` is a clause that a sentence can contain. */
   | { readonly kind: "malformed-head"; readonly detail: string }
   | { readonly kind: "head-too-large" }
   | { readonly kind: "head-too-slow"; readonly msMax: number }
@@ -20,27 +20,30 @@ export interface RequestHead {
   readonly method: string;
   readonly target: Target;
   readonly headers: RawHeaders;
-  /** The host of an absolute target, or of the Host header. Undefined only if a client of HTTP/1.0 sent neither. */
+  /** The host of an absolute target, or of the Host header; undefined only if a client of HTTP/1.0 sent neither. */
   readonly host: string | undefined;
-  /** How the body ends: after this number of bytes (0: no body), or with the last chunk. */
+  /** The length of the body in bytes (0 if there is no body), or `chunked` if the body ends with its last chunk. */
   readonly framing: number | "chunked";
-  /** The client wants to use the connection for its next request. */
+  /** Whether the client wants to use the connection for its next request. */
   readonly isKept: boolean;
-  /** The client speaks HTTP/1.0, so it knows neither chunks nor persistent connections. */
+  /** Whether the client uses HTTP/1.0, which has neither chunks nor persistent connections. */
   readonly isHttp10: boolean;
-  /** The client waits for `100 Continue` before it sends its body. */
+  /** Whether the client waits for `100 Continue` before it sends its body. */
   readonly expectsContinue: boolean;
-  /** The number of bytes of path, query, header names and header values: all parts that a client chooses. */
+  /** The number of bytes of the path, the query, the header names and the header values, which are all texts that a client chooses. */
   readonly byteCount: number;
 }
 
-/** The length of a body. 15 digits are exact in a binary float, and such a length is more than any disk holds. */
+/** The pattern of a body's length. A number of 15 digits is exact in a binary float, and is more bytes than any disk holds. */
 const LENGTH = /^\d{1,15}$/;
-/** The method at the beginning of a head. Registered methods have at most 17 characters. */
+/** The method at the beginning of a head. Registered methods have 17 characters at most. */
 const METHOD = /^[A-Z][A-Z-]{0,31} /;
 const METHOD_CHARACTERS_MAX = 32;
 const REQUEST_LINE = /^[A-Z][A-Z-]* [\x21-\x7e]+ HTTP\/1\.[01](?:\r\n|$)/;
-/** A whole head: no blank before a colon, no folded lines, no line that ends without a carriage return. Linear: no character fits in two ways. */
+/**
+ * A whole head: no blank before a colon, no folded lines, and every line ends with carriage return and line feed. The pattern takes linear time,
+ * because each character can match in only one way.
+ */
 const WHOLE = /^[A-Z][A-Z-]* [\x21-\x7e]+ HTTP\/1\.[01](?:\r\n[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*)*$/;
 
 /** Parses a head. `text` is Latin-1 and ends before the empty line. */
@@ -49,7 +52,7 @@ export function parseHead(text: string): RequestHead | ProtocolProblem {
   const methodEnd = text.indexOf(" ");
   if (methodEnd > METHOD_CHARACTERS_MAX) return problemOf(text);
   const targetEnd = text.indexOf(" ", methodEnd + 1);
-  // The line goes on with ` HTTP/1.` and a digit.
+  // The line continues with ` HTTP/1.` and a digit.
   const lineEnd = targetEnd + 9;
   const headers: string[] = [];
   for (let at = lineEnd + 2; at < text.length; ) {
@@ -61,7 +64,7 @@ export function parseHead(text: string): RequestHead | ProtocolProblem {
   return checkedHead(text.slice(0, methodEnd), text.slice(methodEnd + 1, targetEnd), headers, text.charCodeAt(lineEnd - 1) === 48);
 }
 
-/** Checks whether the lines of a head fit together. */
+/** Checks that the lines of a head do not contradict each other. */
 function checkedHead(method: string, targetText: string, headers: RawHeaders, isHttp10: boolean): RequestHead | ProtocolProblem {
   let connection: string | undefined;
   let length: string | undefined;
@@ -80,7 +83,7 @@ function checkedHead(method: string, targetText: string, headers: RawHeaders, is
     else if (name.length === 17 && name.toLowerCase() === "transfer-encoding") coding = joined(coding, value);
   }
   if (method === "CONNECT") return malformed("CONNECT is for proxies, and this server is not a proxy");
-  // RFC 9112, 3.2. Two Host headers are refused as well: a proxy may have read the other header, and let the request through because of it.
+  // RFC 9112, 3.2. Two Host headers are also refused: a proxy may have read the other one, and let the request through because of it.
   if (host === undefined ? !isHttp10 : !isHost(host)) return malformed("the Host header is missing, malformed or repeated");
   const framing = framingOf(length, coding, isHttp10);
   if (framing === undefined) return malformed("the request does not say clearly where its body ends");
@@ -99,8 +102,9 @@ function problemOf(text: string): ProtocolProblem {
 }
 
 /**
- * How the body ends. Undefined if that is unclear, because unclear bodies are how requests are smuggled past a proxy: a length beside chunks, a
- * length that is given twice or not in plain digits, another coding than chunks, or chunks from a client that cannot know chunks.
+ * Returns how the body ends, or undefined if that is unclear. With an unclear end, a request could be smuggled past a proxy. The end is unclear if
+ * the head has both a length and chunks, a length that is repeated or not in plain digits, a coding other than chunks, or chunks from a client of
+ * HTTP/1.0.
  */
 function framingOf(length: string | undefined, coding: string | undefined, isHttp10: boolean): RequestHead["framing"] | undefined {
   if (coding !== undefined) return length === undefined && !isHttp10 && coding.toLowerCase() === "chunked" ? "chunked" : undefined;
@@ -133,32 +137,30 @@ function trimmed(text: string, from: number, to: number): string {
   return text.slice(start, end);
 }
 
-/** The greatest number of characters of a host: the longest name of the DNS and a port. */
+/** The maximum number of characters of a host: the longest name of the DNS and a port. */
 const HOST_CHARACTERS_MAX = 260;
 const HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?$/;
 
-/**
- * Whether the text is a name or IPv4 address, or an IPv6 address in brackets, with or without a port. No other text is allowed, because it could
- * break a link.
- */
+/** Whether the text is a host name, an IPv4 address, or an IPv6 address in brackets, with or without a port. Any other text could break a link. */
 export const isHost = (text: string | undefined): text is string => text !== undefined && text.length <= HOST_CHARACTERS_MAX && HOST.test(text);
 
-/** The target of a request (RFC 9112, 3.2), taken apart without a URL object. */
+/** The target of a request (RFC 9112, 3.2), which is parsed without a URL object. */
 interface Target {
-  /** The target as it was sent. */
+  /** The target as the client sent it. */
   readonly text: string;
-  /** The path, percent-encoded, beginning with a slash. */
+  /** The percent-encoded path, which begins with a slash. */
   readonly path: string;
-  /** The query without `?`. */
+  /** The query without the `?`. */
   readonly queryText: string;
-  /** The host of a target in absolute form (`GET http://host/path`). The host of the target replaces the Host header (RFC 9112, 3.2.2). */
+  /** The host of a target in absolute form (`GET http://host/path`). This host replaces the Host header (RFC 9112, 3.2.2). */
   readonly authority: string | undefined;
 }
 
 const ABSOLUTE = /^https?:\/\//i;
 
 /**
- * Takes a target apart. Undefined if the target is neither a path nor an http address. The other forms are for proxies, and `*` has no meaning here.
+ * Parses a target. Returns undefined if the target is neither a path nor an http address. Targets of other forms are for proxies, and `*` has no
+ * meaning for this server.
  */
 export function parseTarget(text: string): Target | undefined {
   let authority: string | undefined;
@@ -176,7 +178,7 @@ export function parseTarget(text: string): Target | undefined {
   return { text, path: rooted(text.slice(start, question)), queryText: text.slice(question + 1, end), authority };
 }
 
-/** The path of an absolute target, which may leave its path out. */
+/** Returns the path, or `/` if an absolute target has no path. */
 const rooted = (path: string): string => (path === "" ? "/" : path);
 
 function endOfAuthority(text: string, start: number): number {
@@ -185,18 +187,18 @@ function endOfAuthority(text: string, start: number): number {
   return end;
 }
 
-/** The greatest number of bytes of a head that is cached. Longer heads are not cached, because thousands of connections may be open. */
+/** The maximum number of bytes of a head that is cached. Longer heads are not cached, because thousands of connections may be open. */
 const KNOWN_MAX = 1_024;
 
-/** A control character, or half of a line break. A valid head has none of these, whatever follows. */
+/** A control character, or half of a line break. A valid head contains neither, so the head can be refused before it is complete. */
 const NEVER = /[^\t\r\n\x20-\x7e\x80-\xff]|[^\r]\n|\r[^\n]/;
 
 export class HeadReader {
   readonly #bytesMax: number;
-  /** The number of bytes of an incomplete head that were searched for the head's end. */
+  /** The number of bytes of an incomplete head in which the reader has already searched for the head's end. */
   #searched = 0;
   #hasSkippedLine = false;
-  // Most clients send the same head many times on a connection. A head that is equal to the last one is not parsed again.
+  // Most clients send the same head many times on a connection. If a head is equal to the last one, the reader does not parse it again.
   #knownText = "";
   #known: RequestHead | undefined;
 
@@ -204,10 +206,10 @@ export class HeadReader {
     this.#bytesMax = bytesMax;
   }
 
-  /** Takes the next head out of `buffer`. Undefined while the head is not complete. */
+  /** Takes the next head from `buffer`. Returns undefined while the head is not complete. */
   read(buffer: ReceiveBuffer): RequestHead | ProtocolProblem | undefined {
     if (buffer.byteAt(0) === 13) {
-      // RFC 9112, 2.2: an empty line before a request is ignored, because old clients send one behind a body. Several empty lines are refused.
+      // RFC 9112, 2.2: an empty line before a request is ignored, because old clients send such a line after a body. Several empty lines are refused.
       if (this.#hasSkippedLine) return malformed("several empty lines come before the request");
       if (buffer.byteAt(1) === 10) {
         this.#hasSkippedLine = true;

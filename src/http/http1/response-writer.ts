@@ -1,15 +1,15 @@
-/** Writes the responses of one connection, as a whole or as a stream. */
+/** Writes the responses of one connection, each as a whole or as a stream. */
 import type { RequestHead } from "./request-head.ts";
 import type { Clock, SendBuffer } from "./send-buffer.ts";
 
-/** Makes the head of a response as text. */
+/** The head of a response. */
 
 export interface ResponseHead {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The reason phrase of each status. Programs read the status, and only people read the phrase. */
+/** The reason phrase for each status. Programs read the status; only people read the phrase. */
 const reasons: Readonly<Record<number, string>> = {
   200: "OK",
   201: "Created",
@@ -33,7 +33,7 @@ const reasons: Readonly<Record<number, string>> = {
   503: "Service Unavailable",
 };
 
-/** The reason phrase of a status. The phrase is empty for a status that is not listed, as RFC 9112, 4 allows. */
+/** Returns the reason phrase of a status. The phrase is empty for a status that is not listed, as RFC 9112, 4 allows. */
 const reasonOf = (status: number): string => reasons[status] ?? "";
 
 /** Writes each header as a line with its line end. */
@@ -43,19 +43,20 @@ export function headerLines(headers: Readonly<Record<string, string>>): string {
   return lines;
 }
 
-/** The status line and the headers, without the empty line. `furtherLines` are header lines as `headerLines` makes them. */
+/** Returns the status line and the headers, without the empty line. `furtherLines` are header lines as `headerLines` returns them. */
 export const responseHeadText = ({ status, headers }: ResponseHead, furtherLines: string, nowMs: number): string =>
   `HTTP/1.1 ${status} ${reasonOf(status)}\r\n${headerLines(headers)}${furtherLines}date: ${httpDate(nowMs)}\r\n`;
 
 /**
- * Whether a response with this status may have a body and a length. RFC 9110, 8.6: 204 and 304 have no length here. HEAD has the length of the GET.
+ * Whether a response with this status may have a body and a length. RFC 9110, 8.6: responses 204 and 304 are sent without a length. A response to
+ * HEAD has the length of the response to GET.
  */
 export const hasContent = (status: number): boolean => status !== 204 && status !== 304;
 
 let dateSecond = 0;
 let dateText = "";
 
-/** The value of the header Date (RFC 9110, 5.6.7). The text is made once a second. */
+/** Returns the value of the header Date (RFC 9110, 5.6.7). The text is made once per second. */
 function httpDate(nowMs: number): string {
   const second = Math.floor(nowMs / 1000);
   if (second !== dateSecond) {
@@ -71,7 +72,7 @@ export interface TextResponse extends ResponseHead {
 
 /** The source of a body that is read part by part. */
 export interface PartsReader {
-  /** Reads the next part. The result has no value at the end. */
+  /** Reads the next part. At the end of the body the result has no value. */
   read(): Promise<{ readonly value?: Uint8Array | undefined }>;
   cancel(): Promise<void>;
 }
@@ -82,7 +83,7 @@ export class ResponseWriter {
   readonly #sendBuffer: SendBuffer;
   readonly #clock: Clock;
   readonly #commonHeaderLines: string;
-  /** Whether some part of the current response was written. */
+  /** Whether any byte of the current response was written. */
   hasBegun = false;
   /** Whether the last response has `Connection: close`. */
   isLast = false;
@@ -93,7 +94,7 @@ export class ResponseWriter {
     this.#commonHeaderLines = commonHeaderLines;
   }
 
-  /** Sends a whole response. `request` is undefined if its head could not be read. The body of a response to HEAD is not sent. */
+  /** Sends a whole response. `request` is undefined if its head could not be read. If the request is HEAD, the body is not sent. */
   send(request: RequestHead | undefined, response: TextResponse, isLast: boolean): void {
     let text = this.#headText(request, response, isLast);
     let size: number;
@@ -121,7 +122,7 @@ export class ResponseWriter {
     const hasLength = response.headers["content-length"] !== undefined;
     const mayHaveBody = request?.method !== "HEAD" && hasContent(response.status);
     const isChunked = mayHaveBody && body !== undefined && !hasLength && request?.isHttp10 !== true;
-    // Without a length and without chunks, only the end of the connection shows that the body has ended.
+    // If the response has neither a length nor chunks, the client recognizes the end of the body only by the end of the connection.
     const isUntilEnd = mayHaveBody && body !== undefined && !hasLength && !isChunked;
     const isEmpty = mayHaveBody && body === undefined && !hasLength;
     const framing = isChunked ? "transfer-encoding: chunked\r\n" : isEmpty ? "content-length: 0\r\n" : "";

@@ -1,10 +1,11 @@
-/** The bytes that a connection sends. Bytes are written at once, and kept only if the client reads more slowly than the server writes. */
+/** The bytes that a connection sends. Bytes are written immediately, and are stored only if the client reads more slowly than the server writes. */
 
-/** The part of Bun's sockets that a connection uses. */
+/** The methods of Bun's sockets that a connection uses. */
 export interface ByteSocket {
   readonly remoteAddress: string;
   /**
-   * Writes text (as UTF-8) or bytes. Returns how many bytes were taken: less than all if the socket is full, and not above 0 if the socket is closed.
+   * Writes text (as UTF-8) or bytes. Returns the number of bytes that the socket accepted: fewer than all if the socket is full, and 0 or less if the
+   * socket is closed.
    */
   write(data: string | Uint8Array): number;
   pause(): void;
@@ -39,10 +40,10 @@ export class Reading {
   }
 }
 
-/** The server's clock. */
+/** The server's two clocks. */
 export interface Clock {
   monotonicMs(): number;
-  /** Wall-clock time, for the Date header. */
+  /** Returns the time of day, for the Date header. */
   nowMs(): number;
 }
 
@@ -51,10 +52,13 @@ export class SendBuffer {
   readonly #clock: Clock;
   #unsent: Buffer[] = [];
   readonly #whenEmpty: (() => void)[] = [];
-  /** Only valid while the buffer is not empty: when the client last took bytes, or when the first bytes were kept. */
+  /**
+   * The time at which the client last accepted bytes, or at which the first unsent bytes were stored. The time is valid only while the buffer is not
+   * empty.
+   */
   sinceMs = 0;
   isClosed = false;
-  /** Called with the change of the number of kept bytes. */
+  /** Called when the number of stored bytes changes; `bytes` is the difference. */
   readonly #keeps: (bytes: number) => void;
 
   constructor(socket: ByteSocket, clock: Clock, keeps: (bytes: number) => void) {
@@ -74,7 +78,7 @@ export class SendBuffer {
     if (written < size) this.#keep(Buffer.from(text), written);
   }
 
-  /** Sends bytes. Resolves when the client has room for more, or has closed the connection. */
+  /** Sends bytes. Resolves when the client can receive more bytes, or has closed the connection. */
   writeBytes(bytes: Uint8Array): Promise<void> {
     if (this.isClosed) return Promise.resolve();
     const written = this.isEmpty ? this.#socket.write(bytes) : 0;
@@ -89,7 +93,7 @@ export class SendBuffer {
     this.#keeps(unsent.length);
   }
 
-  /** Called when the socket takes bytes again. Sends the kept bytes. */
+  /** Called when the socket accepts bytes again. Sends the stored bytes. */
   drain(): void {
     while (this.#unsent.length > 0) {
       const bytes = this.#unsent[0] as Buffer;
@@ -107,7 +111,7 @@ export class SendBuffer {
     this.#wake();
   }
 
-  /** Drops the kept bytes, because nothing more can be sent. */
+  /** Drops the stored bytes, because no more bytes can be sent. */
   close(): void {
     this.isClosed = true;
     const left = this.#unsent.reduce((sum, { length }) => sum + length, 0);

@@ -1,27 +1,33 @@
 /**
- * The certificate authority of one run, for hosts that Plaza answers in place of the real servers (D-380). The authority's key is only in this
- * process's memory.
+ * The certificate authority of one run. Its certificate is for the hosts for which Plaza responds instead of the real servers (D-380). The
+ * authority's key exists only in this process's memory.
  */
 import { generateKeyPairSync } from "node:crypto";
 import forge from "node-forge";
 import type { CertificateAndKey } from "#config/certificate";
 
-/** The size of the keys: what every client accepts. A run makes two of them, in a tenth of a second. */
+/** The size of the keys in bits. Every client accepts this size. A run makes two keys, which takes a tenth of a second. */
 const KEY_BITS = 2048;
-/** Clocks of containers may be behind by some minutes, and a run may be a server that is left running for weeks. */
+/**
+ * A certificate is valid from one day before the run, because clocks of containers may be some minutes behind, until 90 days after its start, because
+ * a server may run for weeks.
+ */
 const DAY_MS = 24 * 3_600_000;
 const VALID_DAYS = 90;
-/** RFC 5280, 4.1.2.2: 20 bytes at most, and positive. */
+/** A serial number must be positive and have 20 bytes at most (RFC 5280, 4.1.2.2). */
 const SERIAL_BYTES = 16;
 
 export interface Authority {
-  /** The certificate of the authority in PEM, which clients have to trust. */
+  /** The authority's certificate in PEM. Clients have to trust this certificate. */
   readonly certificate: string;
   /** The certificate for all hosts, and its key. */
   readonly ofHosts: CertificateAndKey;
 }
 
-/** Makes an authority, and a certificate for these host names. `nowMs` is the machine's time, because clients compare the certificate with it. */
+/**
+ * Makes an authority, and a certificate for these host names. `nowMs` is the machine's time, because clients compare the certificate's dates with
+ * their own clock.
+ */
 export function makeAuthority(hostnames: readonly string[], nowMs: number): Authority {
   const validity = { notBefore: new Date(nowMs - DAY_MS), notAfter: new Date(nowMs + VALID_DAYS * DAY_MS) };
   const [authority, hosts] = [makeKeys(), makeKeys()];
@@ -31,7 +37,7 @@ export function makeAuthority(hostnames: readonly string[], nowMs: number): Auth
     { name: "basicConstraints", cA: true, pathLenConstraint: 0, critical: true },
     { name: "keyUsage", keyCertSign: true, critical: true },
     { name: "subjectKeyIdentifier" },
-    // A client that kept the certificate by mistake would trust it for these hosts only.
+    // The authority is limited to these hosts. A client that keeps the certificate by mistake therefore trusts it only for these hosts.
     nameConstraints(hostnames),
   ]);
   root.sign(authority.privateKey, forge.md.sha256.create());
@@ -42,7 +48,7 @@ export function makeAuthority(hostnames: readonly string[], nowMs: number): Auth
     { name: "extKeyUsage", serverAuth: true },
     { name: "subjectAltName", altNames: hostnames.map((value) => ({ type: DNS_NAME, value })) },
     { name: "subjectKeyIdentifier" },
-    // Python 3.13 and newer refuse a certificate without it.
+    // Python 3.13 and newer versions refuse a certificate without this extension.
     { name: "authorityKeyIdentifier", keyIdentifier: root.generateSubjectKeyIdentifier().getBytes() },
   ]);
   leaf.sign(authority.privateKey, forge.md.sha256.create());
@@ -52,7 +58,7 @@ export function makeAuthority(hostnames: readonly string[], nowMs: number): Auth
   };
 }
 
-/** RFC 5280, 4.2.1.6: the tag of a DNS name among the general names. */
+/** The tag of a DNS name among the general names (RFC 5280, 4.2.1.6). */
 const DNS_NAME = 2;
 
 interface Keys {
@@ -61,7 +67,7 @@ interface Keys {
 }
 
 function makeKeys(): Keys {
-  // The runtime makes keys a hundred times faster than the package, which is plain JavaScript.
+  // The runtime makes keys a hundred times faster than the package, which is written in JavaScript.
   const { privateKey } = generateKeyPairSync("rsa", {
     modulusLength: KEY_BITS,
     publicKeyEncoding: { type: "spki", format: "pem" },
@@ -82,7 +88,7 @@ interface CertificateParts {
 function certificateOf({ keys, subject, issuer, notBefore, notAfter }: CertificateParts): forge.pki.Certificate {
   const certificate = forge.pki.createCertificate();
   certificate.publicKey = keys.publicKey;
-  // The first byte keeps the number positive.
+  // The first byte makes the number positive.
   certificate.serialNumber = `01${forge.util.bytesToHex(forge.random.getBytesSync(SERIAL_BYTES - 1))}`;
   certificate.validity.notBefore = notBefore;
   certificate.validity.notAfter = notAfter;
@@ -91,7 +97,7 @@ function certificateOf({ keys, subject, issuer, notBefore, notAfter }: Certifica
   return certificate;
 }
 
-/** RFC 5280, 4.2.1.10: the authority may only sign for these names, and for names below them. */
+/** Returns the extension that allows the authority to sign only for these names and for names below them (RFC 5280, 4.2.1.10). */
 function nameConstraints(hostnames: readonly string[]): { id: string; critical: boolean; value: forge.asn1.Asn1 } {
   const { asn1 } = forge;
   const { SEQUENCE } = asn1.Type;

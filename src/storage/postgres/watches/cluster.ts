@@ -6,7 +6,7 @@ import type { Client } from "pg";
 import type { DatabaseHealth } from "../../database-health.ts";
 import { StalePrimary } from "../failures.ts";
 
-/** The cluster and timeline of a server that accepts writes. */
+/** The position of a server that accepts writes: its cluster and its timeline. */
 export interface Position {
   /** The identifier of the cluster, which is the same on all its servers. */
   readonly system: string;
