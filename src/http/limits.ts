@@ -1,83 +1,84 @@
-/** The number of bytes that a client may send, and the time in which they must arrive. The configuration can change each default. */
+/** Limits on the bytes that a client may send, and on the time in which they must arrive. The configuration can change each default. */
 import type { Registry } from "#graph/contract/registry";
 import type { SurfaceName } from "#graph/pipeline/request";
 import type { Capacity } from "#kernel/shares";
 
 export interface HttpLimits {
-  /** The greatest number of bytes in a request body. */
+  /** The maximum number of bytes in a request body. */
   readonly bodyBytesMax: number;
   /**
-   * A larger limit for bodies of multipart/form-data at one address. If undefined is returned, `bodyBytesMax` applies. `path` is the path below the
-   * surface's mount.
+   * Returns a larger limit for bodies of multipart/form-data at one address. If it returns undefined, `bodyBytesMax` applies. `path` is the path
+   * after the surface's mount.
    */
   readonly multipartBytesMaxFor?: (surface: SurfaceName, path: string) => number | undefined;
-  /** The greatest number of bytes of the address and all headers, names and values. */
+  /** The maximum number of bytes of the address, the header names and the header values together. */
   readonly headerBytesMax: number;
-  /** The longest time from the end of the headers to the end of the body. */
+  /** The maximum time from the end of the headers to the end of the body. */
   readonly bodyMsMax: number;
-  /** The longest time from the first byte (or the opening of the connection) to the end of the headers. */
+  /** The maximum time from the first byte (or the opening of the connection) to the end of the headers. */
   readonly headMsMax: number;
   /** The time for which a connection may stay open without a request. */
   readonly keepAliveMs: number;
   /**
-   * The greatest number of requests that are in the pipeline at the same time. If this number is reached, the server turns the next request away
+   * The maximum number of requests that are in the pipeline at the same time. If this number is reached, the server turns the next request away
    * (D-97).
    */
   readonly requestsMax: number;
   /**
-   * The greatest number of bytes of the bodies of all requests in the pipeline together. The request that exceeds this number is the last one that is
-   * accepted.
+   * The limit on the body bytes of all requests in the pipeline together. The server accepts one request that exceeds this limit, and no further
+   * requests.
    */
   readonly requestBytesMax: number;
-  /** The greatest number of bytes of incomplete bodies that have arrived, on all connections together. */
+  /** The maximum number of bytes of incomplete bodies that have arrived, on all connections together. */
   readonly arrivingBytesMax: number;
-  /** The greatest number of requests that wait for other servers, and the greatest number of bytes of their bodies. */
+  /** The maximum number of requests that wait for other servers, and the maximum number of bytes of their bodies. */
   readonly waiting: Capacity;
-  /** The greatest number of requests of one app that wait for other servers, and the greatest number of bytes of their bodies. */
+  /** The maximum number of requests of one app that wait for other servers, and the maximum number of bytes of their bodies. */
   readonly waitingOfAppMax: Capacity;
-  /** The greatest number of connections of clients. Above this number the server closes the connection that has waited longest for its client. */
+  /** The maximum number of connections of clients. Above this number the server closes the connection that has waited longest for its client. */
   readonly connectionsMax: number;
-  /** The greatest number of bytes of all connections together that are received and not read yet, or written and not taken by the client. */
+  /** The maximum number of bytes on all connections together that are received and not yet read, or written and not yet accepted by the client. */
   readonly connectionBytesMax: number;
 }
 
 export const defaultLimits: HttpLimits = {
-  // The largest bodies of the interface, a batch of 50 requests or 50 events, stay well below 256 KiB.
+  // The largest bodies of the interface (a batch of 50 requests, or 50 events) are well below 256 KiB.
   bodyBytesMax: 1_048_576,
-  // Three tokens, a selection of fields and a cursor fit in 4 KiB; 16 KiB is what proxies commonly allow.
+  // Three tokens, a selection of fields and a cursor fit into 4 KiB; proxies commonly allow 16 KiB.
   headerBytesMax: 16_384,
-  // 1 MiB in 10 s needs a line of 0.8 Mbit/s.
+  // A client with 0.8 Mbit/s sends 1 MiB in 10 s.
   bodyMsMax: 10_000,
   headMsMax: 10_000,
   // The server keeps idle connections longer than the 60 s of common load balancers, so that the load balancer closes an idle connection first, and
   // no request is lost.
   keepAliveMs: 65_000,
-  // At 50 µs a request this is 0.05 s of work. With twice as many requests at a time each request costs some 5 % more, because caches hold less of
-  // the requests' data.
+  // At 50 µs per request, 1,024 requests are 0.05 s of work. With twice as many requests at a time each request takes some 5 % longer, because the
+  // processor's caches hold less of the requests' data.
   requestsMax: 1_024,
-  // At 40 ns a byte, measured with 50 app events a request, this is 0.1 s of work; a parsed body takes some ten times its bytes.
+  // At 40 ns per byte, measured with requests of 50 app events, 2 MiB of bodies are 0.1 s of work. A parsed body takes some ten times its bytes of
+  // memory.
   requestBytesMax: 2_097_152,
-  // Slow senders can hold at most twice this memory. A body that comes with its head, as small bodies do, does not count.
+  // Slow senders can occupy at most twice this memory. A body that arrives together with its head, as small bodies do, does not count.
   arrivingBytesMax: 33_554_432,
-  // Each waiting request has a connection to another server for up to 10 s (D-61). A request to verify a callback has less than 1 KiB; a parsed body
-  // takes some ten times its bytes.
+  // Each waiting request occupies a connection to another server for up to 10 s (D-61). A request to verify a callback has less than 1 KiB; a parsed
+  // body takes some ten times its bytes of memory.
   waiting: { count: 256, size: 4_194_304 },
-  // An app may have a quarter of all waiting requests, so that only four misbehaving apps together can use up the capacity.
+  // One app may have a quarter of all waiting requests, so only four misbehaving apps together can use up the capacity.
   waitingOfAppMax: { count: 64, size: 1_048_576 },
-  // These connections take some 20 MB, as measured with idle connections. `connectionsWithin` lowers the number if the system allows few open files.
+  // 8,192 idle connections take some 20 MB (measured). `connectionsWithin` lowers the number if the system allows few open files.
   connectionsMax: 8_192,
-  // The limit is space for 8 KiB on every connection, and thousands of connections are idle.
+  // 64 MiB is 8 KiB for every connection, and most of the connections are idle.
   connectionBytesMax: 67_108_864,
 };
 
-/** The default limits with some of them changed. The memory for arriving bodies is always enough for several of the largest bodies. */
+/** Returns the default limits with the given changes. The memory for arriving bodies is always enough for four bodies of the maximum size. */
 export function limitsOf(changed: Partial<HttpLimits>): HttpLimits {
   const limits = { ...defaultLimits, ...changed };
   const arrivingBytesMax = Math.max(limits.arrivingBytesMax, 4 * limits.bodyBytesMax);
   return { ...limits, arrivingBytesMax, connectionBytesMax: Math.max(limits.connectionBytesMax, 2 * arrivingBytesMax) };
 }
 
-/** Returns the larger limits of operations that take files. An operation is found by the edge at the end of the address. */
+/** Returns the larger limits of operations that accept files. An operation is found by the edge at the end of the address. */
 export function multipartLimits(endpoints: Registry["endpoints"]): Required<HttpLimits>["multipartBytesMaxFor"] {
   const byEdge = new Map<string, number>();
   for (const { served } of endpoints) {
@@ -94,27 +95,27 @@ export function multipartLimits(endpoints: Registry["endpoints"]): Required<Http
 const FILES_RESERVED = 4_864;
 
 /**
- * The number of connections that clients may have. `filesMax` is the number of open files that the system allows the process. If the system allows
- * few open files, clients get half of them.
+ * Returns the number of connections that clients may have. `filesMax` is the number of open files that the system allows the process. If the system
+ * allows few open files, clients get half of them.
  */
 export const connectionsWithin = (asked: number, filesMax: number): number =>
   Math.max(1, Math.min(asked, Math.max(filesMax - FILES_RESERVED, Math.floor(filesMax / 2))));
 
-/** The number of files that a world in a data folder has open, which is some six. All worlds together get a quarter of the open files. */
+/** The number of files that an open world in a data folder uses. All worlds together may use a quarter of the open files. */
 const FILES_OF_WORLD = 6;
 
-/** The number of worlds that may be open. `filesMax` is the number of open files that the system allows the process. */
+/** Returns the number of worlds that may be open. `filesMax` is the number of open files that the system allows the process. */
 export const worldsWithin = (asked: number, filesMax: number): number => Math.max(1, Math.min(asked, Math.floor(filesMax / 4 / FILES_OF_WORLD)));
 
 /**
- * Above this size the HTTP parser refuses the head without reading it. A head between `headerBytesMax` and this size is parsed, and the pipeline
- * refuses the request in the error form of its endpoint.
+ * Returns the size above which the HTTP parser refuses a head without parsing it. A head between `headerBytesMax` and this size is parsed, and the
+ * pipeline refuses the request in the error form of its endpoint.
  */
 export const parserHeaderBytesMax = (limits: HttpLimits): number => Math.max(65_536, 2 * limits.headerBytesMax);
 
 /**
- * The greatest number of bytes of the body of a request. Files in a form may be larger than other bodies, because files are not parsed. A parsed JSON
- * body takes some ten times its bytes.
+ * Returns the maximum number of bytes of a request's body. Files in a form may be larger than other bodies, because files are not parsed. A parsed
+ * JSON body takes some ten times its bytes of memory.
  */
 export function largestBody(
   { bodyBytesMax, multipartBytesMaxFor }: HttpLimits,

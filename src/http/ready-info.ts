@@ -1,4 +1,4 @@
-/** The addresses of a server. `plaza start` prints the addresses when the server is ready, and the control API shows the addresses later. */
+/** The addresses of a server. `plaza start` prints these addresses when the server is ready, and the control API returns them later. */
 import type { Config } from "#config/config";
 import { addressOf } from "#config/listening";
 import type { ServedBy, ServerDescription } from "#control-contract/route";
@@ -13,15 +13,15 @@ import type { SurfaceAddress } from "./destinations/destinations.ts";
 export interface ReadyInfo extends Omit<ServerDescription, "sandbox" | "rtmp_url"> {
   readonly ready: true;
   readonly control_url: string;
-  /** The key of the control API. Only printed for a sandbox: other servers print no secrets. */
+  /** The key of the control API. It is printed only for a sandbox, because other servers print no secrets. */
   readonly control_key?: string;
-  /** The address to which encoders add a slash and a stream key. null: encoders cannot connect. */
+  /** The address to which encoders add a slash and a stream key. It is null if encoders cannot connect. */
   readonly rtmp_url: string | null;
   readonly pid: number;
 }
 
 /**
- * The address of each surface. A surface with its own host name is at the root of that host; the microblog's version is part of its address
+ * Returns the address of each surface. A surface with its own host name is at the root of that host; only the microblog's address contains a version
  * (VER-1d).
  */
 export const surfaceAddresses = ({ surface_hosts }: Config): SurfaceAddress[] =>
@@ -30,7 +30,7 @@ export const surfaceAddresses = ({ surface_hosts }: Config): SurfaceAddress[] =>
     return hostname === undefined ? { name, mount } : surfaceAtHost(name, hostname);
   });
 
-/** The address of a surface at a host name of its own, in this world or in the first one. */
+/** Returns the address of a surface with its own host name, in the given world or in the first one. */
 export const surfaceAtHost = (name: SurfaceName, hostname: string, world?: string): SurfaceAddress => ({
   ...{ name, hostname, mount: name === "microblog" ? "/v1.0" : "" },
   ...(world === undefined ? {} : { world }),
@@ -56,8 +56,8 @@ export function readyInfo(config: Config, port: number, controlPort: number, key
 }
 
 /**
- * The addresses for a caller who reached the server by `hostname`. A server behind a proxy shows its public address. A server that listens on all
- * addresses shows the host name that the caller used.
+ * Returns the addresses for a caller who reached the server by `hostname`. A server behind a proxy shows its public address. A server that listens on
+ * all addresses shows the host name that the caller used.
  */
 export function describeServer(config: Config, hostname: string, port: number, streaming: Streaming | undefined): ServerDescription {
   const { sandbox, host, public_url } = config;
@@ -85,7 +85,7 @@ export function describeServer(config: Config, hostname: string, port: number, s
   };
 }
 
-/** The facts about this process that the control API shows. `stopAsked` resolves when a caller of the control API asks to end the server. */
+/** Returns the facts about this process that the control API shows. `stopAsked` resolves when a caller of the control API asks the server to stop. */
 export function servedBy(
   { data, host, sandbox, tls_cert, workers, drain_delay_ms }: Config,
   port: number,

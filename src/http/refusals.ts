@@ -1,6 +1,6 @@
 /**
- * Responses to requests that do not reach the pipeline: preflights, overload, and bytes that are not HTTP. The refusals look like all other
- * responses.
+ * Responses to requests that do not reach the pipeline: preflights, refused requests of a full server, and bytes that are not HTTP. These responses
+ * have the same form as all other responses.
  */
 import type { ErrorForm } from "#graph/contract/operation";
 import type { RequestDeps } from "#graph/pipeline/handle-request";
@@ -28,7 +28,7 @@ function unreached(
   const traceId = deps.traceId();
   const headers = {
     "x-pf-trace-id": traceId,
-    // D-83, D-22: every response has this header.
+    // D-83, D-22: every response has the header with the version.
     "pf-api-version": fixedVersions[surface] ?? formatVersion(asked ?? newestVersion(world.calendar, unixSeconds(world.clock))),
     "x-app-usage": NO_APP_USAGE,
     "x-business-use-case-usage": NO_CASE_USAGE,
@@ -37,14 +37,17 @@ function unreached(
   return { status, headers, body: "", operation: "unknown", traceId, app: undefined };
 }
 
-/** The response for a request that is refused before the pipeline. `asked` is the version of the request's address, if that version is known. */
+/**
+ * Returns the response to a request that is refused before the pipeline. `asked` is the version in the request's address, if the server knows this
+ * version.
+ */
 export function refusal(deps: RequestDeps, world: World, surface: SurfaceName, error: GraphError, form: ErrorForm, asked?: Version): GraphResponse {
   const bare = unreached(deps, world, surface, 0, { "content-type": "application/json; charset=UTF-8" }, asked);
   const { status, headers, body } = renderError(error, form, world.profile, bare.traceId);
   return { ...bare, status, headers: { ...bare.headers, ...headers }, body: JSON.stringify(body), story: refusalStory(error) };
 }
 
-/** The response for an error outside of the pipeline. A known error is shown to the caller; any other error is a mistake of this program. */
+/** Returns the response for an error outside of the pipeline. A `GraphError` is shown to the caller; any other error is a programmer's mistake. */
 export function failure(deps: RequestDeps, world: World, surface: SurfaceName, error: unknown): GraphResponse {
   const isKnown = error instanceof GraphError;
   const response = refusal(deps, world, surface, isKnown ? error : internalError(), "wrapped");
@@ -55,13 +58,13 @@ export function failure(deps: RequestDeps, world: World, surface: SurfaceName, e
 export const preflight = (deps: RequestDeps, world: World, surface: SurfaceName, headers: Readonly<Record<string, string>>): GraphResponse =>
   unreached(deps, world, surface, 204, headers);
 
-/** D-97: the response to a request that is turned away because the server is full. */
+/** D-97: returns the response to a request that is turned away because the server is full. */
 export const turnedAway = (deps: RequestDeps, world: World, request: GraphRequest, seconds: number): GraphResponse =>
   refusalByShape(deps, world, request, overloaded(seconds));
 
 /**
- * The response to a request that is refused by its shape (method and path) alone: in the form (D-20) and with the headers that every request of this
- * shape gets. No other part of the request is read.
+ * Returns the response to a request that is refused because of its method and path alone. The response has the error form (D-20) and the headers that
+ * every request with this method and path gets. The rest of the request is not read.
  */
 export function refusalByShape(deps: RequestDeps, world: World, request: GraphRequest, error: GraphError): GraphResponse {
   const { registry } = deps;
@@ -70,7 +73,7 @@ export function refusalByShape(deps: RequestDeps, world: World, request: GraphRe
   return { ...response, headers: { ...response.headers, ...registry.headersOf(request.method, address.edge) } };
 }
 
-/** The wait that a refused client is asked for: arriving bodies are complete, or refused, within seconds. */
+/** The wait that a refused client is asked for. Within seconds, the bodies that are arriving are complete or refused. */
 const RETRY_AFTER_SECONDS = 1;
 
 export function graphErrorOf(problem: ProtocolProblem, limits: HttpLimits): GraphError {
@@ -91,7 +94,7 @@ export function graphErrorOf(problem: ProtocolProblem, limits: HttpLimits): Grap
   }
 }
 
-/** D-04: web pages of every origin may send requests. The server reads no cookies, so refusing an origin would protect nothing. */
+/** D-04: web pages of every origin may send requests. The server reads no cookies, so refusing an origin would protect nobody. */
 
 export const CORS_HEADERS = {
   "access-control-allow-origin": "*",
@@ -99,15 +102,15 @@ export const CORS_HEADERS = {
     "x-pf-trace-id, pf-api-version, x-app-usage, x-business-use-case-usage, x-ad-api-version-warning, deprecation, link, etag, retry-after, www-authenticate",
 } as const;
 
-/** Headers that clients of the interface send. */
+/** The headers that clients of the interface send. */
 const USUAL_HEADERS = ["Authorization", "Content-Type", "X-API-Version", "If-None-Match", "X-Forwarded-For"];
-/** The greatest number of header names that are repeated in a response to a preflight. Libraries add headers of their own. */
+/** The maximum number of header names that a response to a preflight repeats. Libraries send additional headers. */
 const NAMED_HEADERS_MAX = 32;
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64}$/;
 
 /**
- * The headers of the response to a preflight. `named` is the value of `Access-Control-Request-Headers`. A page may send any header, because only the
- * headers of the interface identify a caller.
+ * Returns the headers of the response to a preflight. `named` is the value of `Access-Control-Request-Headers`. A page may send any header, because
+ * only the headers of the interface identify a caller.
  */
 export function preflightHeaders(named = ""): Readonly<Record<string, string>> {
   const names = named.split(",", NAMED_HEADERS_MAX + 1).map((name) => name.trim());
@@ -116,7 +119,7 @@ export function preflightHeaders(named = ""): Readonly<Record<string, string>> {
   return {
     "access-control-allow-methods": "GET, POST, DELETE, HEAD, OPTIONS",
     "access-control-allow-headers": [...USUAL_HEADERS, ...further].join(", "),
-    // Browsers may cache the response to a preflight for a day, the longest time that any browser does. The response to the same preflight never
+    // Browsers may cache the response to a preflight for a day, which is the maximum of every browser. The response to the same preflight never
     // changes.
     "access-control-max-age": "86400",
   };

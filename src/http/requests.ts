@@ -1,4 +1,4 @@
-/** Takes requests from a listener to the pipeline, and takes the pipeline's responses back to the connection. */
+/** Passes requests from a listener to the pipeline, and sends the pipeline's responses on the connection. */
 
 import { knownApp } from "#graph/pipeline/authenticate";
 import type { handleRequest, RequestDeps } from "#graph/pipeline/handle-request";
@@ -39,32 +39,35 @@ export interface RequestDispatcherOptions {
   readonly origins: Origins;
   readonly routes: RouteTable;
   readonly pageRoutes?: readonly PageRoute[] | undefined;
-  /** Answers health checks. If undefined, the addresses of health checks are unknown paths. */
+  /** Responds to health checks. If it is undefined, the addresses of health checks are unknown paths. */
   readonly health: Health | undefined;
   readonly limits: HttpLimits;
   readonly metrics: RequestMetrics;
   readonly onServed?: ((entry: RequestEntry, client: string) => void) | undefined;
-  /** Decides which web pages may send requests. Undefined if every web page may. */
+  /** Decides which web pages may send requests; undefined if every web page may. */
   readonly pages: PageGuard | undefined;
 }
 
-/** A request whose head is read, with the world and surface that it is for. */
+/** A request whose head is read, and whose world and surface are known. */
 interface IncomingRequest extends Client {
   readonly appPrefix: string;
   readonly head: RequestHead;
   readonly facts: HeadFacts;
   readonly encoding: BodyEncoding;
   readonly connection: Connection;
-  /** Changes if the request opens the door of a closed world. */
+  /** The destination is replaced if the request opens the door of a closed world. */
   destination: Destination;
   readonly baseUrl: string;
   readonly startedMs: number;
 }
 
-/** The bytes of a body, the problem of a body, or the fact that the client has closed the connection. */
+/** The bytes of a body, or the problem of the body, or `gone` if the client has closed the connection. */
 type TakenBody = Uint8Array | GraphError | "gone";
 
-/** The id is the second segment of the path of a player. The path begins with a slash. */
+/**
+ * The number of segments in which the node's id is searched. A path begins with a slash, so its first segment is empty; the id of a player's path is
+ * the third segment.
+ */
 const PATH_SEGMENTS_SHOWN = 3;
 
 const NO_BYTES = new Uint8Array();
@@ -84,15 +87,15 @@ export class RequestDispatcher {
     this.#admissions = new Admissions({ limits, metrics, knownApp: appOf, retryAfterSeconds: () => this.#turnedAway.seconds });
   }
 
-  /** From this call on, no new requests are accepted. */
+  /** After this call the server accepts no new requests. */
   stop(): void {
     this.#admissions.isStopping = true;
   }
 
-  /** Serves a request, from its head to the end of its response. Never rejects. */
+  /** Serves a request from its head to the end of its response. Never rejects. */
   dispatch(head: RequestHead, connection: Connection): Promise<void> {
     const { health } = this.#options;
-    // Health checks are answered before everything that needs the database, a world or capacity.
+    // Health checks are answered before anything that needs the database, a world or capacity.
     const checked = health === undefined ? undefined : healthResponse(head, health);
     return checked === undefined ? this.#dispatch(head, connection) : respondToCheck(checked, connection);
   }
@@ -132,7 +135,7 @@ export class RequestDispatcher {
     }
   }
 
-  /** Responds with a page, whose form comes back as a POST to the same address. */
+  /** Responds with a page. The browser sends the page's form as a POST to the same address. */
   async #respondWithPage({ respond }: PageRoute, incoming: IncomingRequest): Promise<void> {
     const { head, connection, destination, baseUrl } = incoming;
     const taken = head.framing === 0 ? NO_BYTES : await this.#takeBody(incoming);
@@ -181,7 +184,7 @@ export class RequestDispatcher {
     }
   }
 
-  /** Shows the node in the path of the server's own routes, e.g. the video of a player, for which a request needs no token. */
+  /** Shows the door the node in the path of one of the server's own routes, e.g. the video of a player. Such a request needs no token. */
   async #showNodeOfPath(incoming: IncomingRequest): Promise<void> {
     const { door, path } = incoming.destination;
     const id = door === undefined ? undefined : path.split("/", PATH_SEGMENTS_SHOWN).find(isNodeId);
@@ -190,7 +193,7 @@ export class RequestDispatcher {
     await this.#goIn(incoming);
   }
 
-  /** Goes into a closed world if the request has opened its door. Returns whether the request is in another world now. */
+  /** Enters a closed world if the request has opened its door. Returns whether the request is now in another world. */
   async #goIn(incoming: IncomingRequest): Promise<boolean> {
     if (incoming.destination.door?.isOpened !== true) return false;
     const inside = await this.#options.destinations.goIn(incoming.destination);
@@ -222,12 +225,12 @@ export class RequestDispatcher {
     connection.finish();
   }
 
-  /** Takes the body from the connection. If the body is refused, the rest of it stays unread and the connection ends with the response. */
+  /** Takes the body from the connection. If the body is refused, the rest of it is not read, and the connection ends after the response. */
   #takeBody(incoming: IncomingRequest): TakenBody | Promise<TakenBody> {
     const { head, connection } = incoming;
     const { limits } = this.#options;
     const { framing } = head;
-    // Nearly all bodies are small and have a length, so the larger limits are only looked up for the others.
+    // Nearly all bodies are small and have a length, so the larger limits are looked up only for other bodies.
     const bytesMax = framing !== "chunked" && framing <= limits.bodyBytesMax ? limits.bodyBytesMax : this.#bytesMaxOf(incoming);
     if (framing !== "chunked" && framing > bytesMax) return bodyTooLarge(bytesMax);
     const received = connection.receiveBody(bytesMax);
@@ -248,13 +251,13 @@ export class RequestDispatcher {
     return "problem" in received ? graphErrorOf(received.problem, this.#options.limits) : received.bytes;
   }
 
-  /** The size of a body after unpacking, as the body itself states it. */
+  /** Returns the unpacked size of a body, as the body itself states it. */
   #sizeOf(taken: Uint8Array, incoming: IncomingRequest): number {
     if (incoming.encoding !== "gzip") return taken.length;
     return Math.max(taken.length, Math.min(statedBytes(taken), this.#bytesMaxOf(incoming)));
   }
 
-  /** Unpacks a body. A small body is unpacked at once, so that its token is checked in this turn of the event loop. */
+  /** Unpacks a body. A small body is unpacked immediately, so that its token is checked in this turn of the event loop. */
   #unpacked(taken: Uint8Array, size: number, incoming: IncomingRequest): Uint8Array | GraphError | Promise<Uint8Array | GraphError> {
     return size > SMALL_BODY_BYTES_MAX ? unpacked(taken, this.#bytesMaxOf(incoming)) : unpackedAtOnce(taken, SMALL_BODY_BYTES_MAX);
   }
@@ -303,8 +306,8 @@ export class RequestDispatcher {
   }
 
   /**
-   * Responds that the server is full. Turning a request away costs a small part of the work for a request: the body is not parsed, and the connection
-   * is held back.
+   * Responds that the server is full. Turning a request away takes a small fraction of the work for a request: the body is not parsed, and the
+   * connection is held back.
    */
   #turnAway(incoming: IncomingRequest, { app, reason }: TurnAway): void {
     const { deps, metrics } = this.#options;
@@ -315,7 +318,7 @@ export class RequestDispatcher {
     this.#record(incoming, NO_BODY, response);
   }
 
-  /** Refuses a request by its head alone. The body of the request stays unread. */
+  /** Refuses a request because of its head alone. The body of the request is not read. */
   #refuse(incoming: IncomingRequest, error: GraphError): void {
     const request = this.#requestOf(incoming, NO_BODY);
     this.#respond(incoming, NO_BODY, refusalByShape(this.#options.deps, incoming.destination.world, request, error), undefined);
@@ -331,7 +334,7 @@ export class RequestDispatcher {
     this.#options.metrics.record("preflight", response.status, monotonicMs() - startedMs);
   }
 
-  /** Responds to an error outside of the pipeline, which is a mistake of this program. */
+  /** Responds to an error outside of the pipeline, which is a programmer's mistake. */
   #fail(error: unknown, { connection, destination, startedMs }: IncomingRequest): void {
     const { deps, metrics } = this.#options;
     const response = failure(deps, destination.world, destination.surface, error);

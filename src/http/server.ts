@@ -19,11 +19,11 @@ export interface GraphServerOptions extends OfDispatcher, Pick<ListenOptions, "h
   readonly certificate?: ListenOptions["certificate"];
   readonly worlds: WorldDirectory;
   readonly surfaces: readonly SurfaceAddress[];
-  /** CIDR ranges of the proxies whose `X-Forwarded-Proto` and `X-Forwarded-Host` are believed. */
+  /** The CIDR ranges of the proxies whose `X-Forwarded-Proto` and `X-Forwarded-Host` the server trusts. */
   readonly trustedProxies: readonly string[];
-  /** The public address of the server. Links begin with this address, whatever the header Host says. The public address has no slash at its end. */
+  /** The server's public address, without a slash at its end. Links begin with this address, whatever the header Host contains. */
   readonly publicUrl?: string | undefined;
-  /** For how long browsers are told to use only TLS. 0: browsers are not told so. */
+  /** The number of seconds for which browsers are told to use only TLS. With 0 the server does not send this header. */
   readonly hstsSeconds?: number;
   readonly extraRoutes?: ExtraRoutes;
 }

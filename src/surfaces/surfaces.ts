@@ -1,9 +1,9 @@
-/** The five surfaces of the interface, as data (D-01). A surface is a host of the interface, or a path instead of that host. */
+/** The five surfaces of the interface, as data (D-01). A surface is a host of the interface, or a path that replaces this host. */
 import type { SurfaceName } from "#graph/pipeline/request";
 
 export interface Surface {
   readonly name: SurfaceName;
-  /** The path at which the surface is served if it has no host name of its own. */
+  /** The path at which the surface is served if the surface has no host name of its own. */
   readonly mount: string;
   /** The name that the interface document gives to the surface's address. */
   readonly address: string;

@@ -24,7 +24,7 @@ export interface ConnectionOwner<C> {
   readonly limits: ConnectionLimits;
   readonly clock: Clock;
   readonly isStopping: boolean;
-  /** Header lines that every response has. Each header line includes its line end. */
+  /** The header lines of every response. Each header line includes its line end. */
   readonly commonHeaderLines: string;
   /** Handles a request: sends one response on `connection`, immediately or later, and then calls the connection's `finish`. Never throws. */
   dispatch(head: RequestHead, connection: C): void;

@@ -1,6 +1,6 @@
 /**
- * A proxy on loopback for one command (D-380). The proxy joins tunnels to the named hosts with the port of Plaza that has their certificate, and
- * passes all other hosts on without looking into them, or refuses them. The proxy never sees what a tunnel contains.
+ * A proxy on loopback for one command (D-380). If a tunnel is for one of the named hosts, the proxy connects it with the port of Plaza that has the
+ * certificate for this host. Tunnels to other hosts are passed on unread, or refused. The proxy never sees the decrypted content of a tunnel.
  */
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { connect as connectSecurely } from "node:tls";
@@ -9,32 +9,32 @@ import { TriedHosts } from "./tried-hosts.ts";
 import { isLocal, type UpstreamProxies, type UpstreamProxy } from "./upstream-proxies.ts";
 
 export interface ConnectProxyOptions {
-  /** The host names that Plaza answers, in lower case. */
+  /** The host names for which Plaza responds, in lower case. */
   readonly hostnames: ReadonlySet<string>;
-  /** The port on loopback at which Plaza serves these hosts over TLS. */
+  /** The port on loopback on which Plaza serves these hosts over TLS. */
   readonly port: number;
-  /** The certificate of the authority that signed for these hosts, in PEM. */
+  /** The certificate of the authority that signed the hosts' certificate, in PEM. */
   readonly authority: string;
-  /** Whether all other hosts are refused, except those of this machine. */
+  /** Whether all other hosts are refused, except addresses of this machine. */
   readonly isOnly: boolean;
   readonly upstream: UpstreamProxies;
 }
 
 export interface ConnectProxy {
   readonly port: number;
-  /** The hosts that were refused. */
+  /** The hosts that the proxy refused. */
   readonly tried: TriedHosts;
   stop(): Promise<void>;
 }
 
 const LOOPBACK = "127.0.0.1";
-/** The connections of one command. Test suites open some hundred. */
+/** The maximum number of connections of one command. Test suites open some hundred. */
 const CONNECTIONS_MAX = 1_024;
-/** The time for a head to arrive, as for requests to the graph. */
+/** The time limit for the head of a request, the same as for requests to the graph. */
 const HEAD_MS_MAX = 10_000;
-/** The time to reach another server. Systems try for one to two minutes. */
+/** The time limit for a connection to another server. Operating systems try for one to two minutes. */
 const CONNECT_MS_MAX = 30_000;
-/** The time after which a tunnel without bytes ends. Web sockets and long polls are silent for some minutes. */
+/** A tunnel without bytes ends after this time. Web sockets and long polls are silent for some minutes. */
 const IDLE_MS_MAX = 3_600_000;
 
 export async function startConnectProxy(options: ConnectProxyOptions): Promise<ConnectProxy> {
@@ -43,7 +43,7 @@ export async function startConnectProxy(options: ConnectProxyOptions): Promise<C
   const follow = (socket: Socket): void => {
     open.add(socket);
     socket.on("close", () => open.delete(socket));
-    // An error is followed by the close, which ends the other side of the tunnel.
+    // After an error the socket is closed, and its close event ends the other side of the tunnel.
     socket.on("error", () => {});
   };
   const server = createServer({ allowHalfOpen: true }, (client) => {
@@ -111,13 +111,13 @@ function joinOther(client: Socket, head: ProxyHead, upstream: UpstreamProxy | un
         forwardedHead(head, upstream === undefined ? head.path : `http${head.isSecure ? "s" : ""}://${host}${head.path}`, upstream?.authorization),
       );
     } else if (upstream === undefined) client.write(ESTABLISHED);
-    // The other proxy's response goes to the client as it is.
+    // The upstream proxy's response is passed to the client unchanged.
     else server.write(`${[`CONNECT ${host} HTTP/1.1`, `Host: ${host}`, ...upstream.authorization].join("\r\n")}\r\n\r\n`);
   };
   join(client, server, isSecure ? "secureConnect" : "connect", begin, head.rest);
 }
 
-/** Passes bytes on in both directions once `server` is connected. Each side ends with the other. */
+/** Passes bytes on in both directions after `server` is connected. When one side ends, the other side is ended too. */
 function join(client: Socket, server: Socket, connected: "connect" | "secureConnect", begin: () => void, rest: Buffer): void {
   let isConnected = false;
   server.setTimeout(CONNECT_MS_MAX, () => server.destroy());
@@ -142,6 +142,6 @@ function join(client: Socket, server: Socket, connected: "connect" | "secureConn
 function refuse(client: Socket, status: string, message: string, headers: readonly string[] = []): void {
   const lines = [`HTTP/1.1 ${status}`, ...headers, "Content-Type: text/plain", `Content-Length: ${message.length + 1}`, "Connection: close"];
   client.end(`${lines.join("\r\n")}\r\n\r\n${message}\n`);
-  // The proxy drops bytes that the client still sends, so that the client can read the response.
+  // The proxy reads and drops bytes that the client still sends, so that the client can read the response.
   client.resume();
 }

@@ -1,28 +1,28 @@
-/** Reads the head of a request to a proxy: `CONNECT host:port`, or a request with an absolute address. */
+/** Reads the head of a request to a proxy, which is `CONNECT host:port`, or a request with an absolute address. */
 
-/** The bytes of a head. Proxies of the trade take 8 to 64 KiB. */
+/** The maximum number of bytes of a head. Common proxies accept 8 to 64 KiB. */
 const HEAD_BYTES_MAX = 16_384;
 
 export interface ProxyTarget {
-  /** In lower case, without brackets or a dot at the end. */
+  /** The host name in lower case, without brackets and without a dot at the end. */
   readonly hostname: string;
   readonly port: number;
 }
 
 export interface ProxyHead extends ProxyTarget {
   readonly isTunnel: boolean;
-  /** Whether the address begins with https: some libraries ask a proxy for such addresses without a tunnel. */
+  /** Whether the address begins with https. Some libraries send a proxy such addresses without a tunnel. */
   readonly isSecure: boolean;
   readonly method: string;
   /** The path of a request with an absolute address; empty for a tunnel. */
   readonly path: string;
-  /** The header lines as they were sent. */
+  /** The header lines as the client sent them. */
   readonly headers: readonly string[];
-  /** The bytes behind the head. */
+  /** The bytes after the head. */
   readonly rest: Buffer;
 }
 
-/** Returns undefined if more bytes are needed, and a text if the bytes are not a request to a proxy. */
+/** Reads a head. Returns undefined if more bytes are needed, and an error message if the bytes are not a request to a proxy. */
 export function readProxyHead(bytes: Buffer): ProxyHead | string | undefined {
   const end = bytes.indexOf("\r\n\r\n");
   if (end === -1) return bytes.length > HEAD_BYTES_MAX ? `The head of the request is longer than ${HEAD_BYTES_MAX} bytes` : undefined;
@@ -50,12 +50,12 @@ const hostnameOf = ({ hostname }: URL): string =>
     .replace(/^\[(.*)\]$/, "$1")
     .replace(/\.$/, "");
 
-/** Headers that are only for the proxy (RFC 9110, 7.6.1), in lower case. */
+/** The names, in lower case, of headers that are only for the proxy (RFC 9110, 7.6.1). */
 const FOR_PROXY = ["connection", "keep-alive", "proxy-connection", "proxy-authorization"];
 
 /**
- * The head of a request with an absolute address, for the next server. The connection ends with the response, so that the bytes after the head need
- * not be read.
+ * Returns the head of a request with an absolute address, for the next server. The connection ends with the response, so the proxy does not have to
+ * parse the bytes after the head.
  */
 export function forwardedHead({ method, headers }: ProxyHead, address: string, further: readonly string[] = []): string {
   const kept = headers.filter((line) => !FOR_PROXY.includes(line.slice(0, line.indexOf(":")).toLowerCase()));

@@ -1,10 +1,10 @@
-/** The hosts that a command tried to reach and that `--only` refused, with how often. */
+/** Counts how often a command tried to reach each host that `--only` refused. */
 
-/** The greatest number of hosts that are kept by name. A report of more would not be read, and a flood of names must not use up the memory. */
+/** The maximum number of hosts whose names are stored. Nobody would read a longer report, and a flood of names must not use up the memory. */
 const HOSTS_MAX = 100;
 
 export interface TriedHost {
-  /** With its port. */
+  /** The host with its port. */
   readonly host: string;
   readonly count: number;
 }
@@ -24,7 +24,7 @@ export class TriedHosts {
     return [...this.#counts].map(([host, count]) => ({ host, count }));
   }
 
-  /** The attempts at hosts that are not in the list, because it was full. */
+  /** The number of attempts to reach hosts that are not in the list because the list was full. */
   get further(): number {
     return this.#further;
   }

@@ -1,16 +1,16 @@
 /**
- * Writes the files of certificates that a command trusts. Most variables replace a program's roots, so each file has the roots that the program
- * would have used, and the authority of this run.
+ * Writes the certificate files that a command trusts. Most variables replace the root certificates of a program, so each file contains the roots that
+ * the program would have used, and this run's authority.
  */
 import { createHash } from "node:crypto";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { rootCertificates } from "node:tls";
 
-/** The roots of the system: Debian and Alpine, Fedora, openSUSE, and macOS. */
+/** The files of the system's root certificates: on Debian and Alpine, Fedora, openSUSE, and macOS. */
 const SYSTEM_FILES = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"];
 
-/** The files of roots have about 250 KB; a file that somebody names by mistake must not fill the memory. */
+/** The maximum size of a file of root certificates. Such files have about 250 KB; a file that the user names by mistake must not fill the memory. */
 const ROOTS_BYTES_MAX = 16 * 1024 * 1024;
 
 function readRoots(file: string): string | undefined {
@@ -19,7 +19,7 @@ function readRoots(file: string): string | undefined {
     const text = size <= ROOTS_BYTES_MAX ? readFileSync(file, "utf8") : "";
     return text.includes("-----BEGIN CERTIFICATE-----") ? text : undefined;
   } catch {
-    // The file does not exist, is a folder, or cannot be read: programs of the user could not use it either.
+    // The file does not exist, is a folder, or cannot be read, so the user's programs could not use it either.
     return undefined;
   }
 }
@@ -38,17 +38,17 @@ export class TrustedRoots {
     this.#authority = authority;
   }
 
-  /** The path of a file with the user's own roots, or else the system's, and the authority. `own` is the user's file. */
+  /** Returns the path of a file with root certificates and the authority. The roots are those of the user's file `own`, or else the system's. */
   replacing(own: string | undefined): string {
     return this.#fileOf(own, (own === undefined || own === "" ? undefined : readRoots(own)) ?? this.#system);
   }
 
-  /** The path of a file with the user's own further roots and the authority, for a variable that adds to a program's roots. */
+  /** Returns the path of a file with the user's own additional roots and the authority, for a variable that adds to the roots of a program. */
   adding(own: string | undefined): string {
     return this.#fileOf(`+${own ?? ""}`, own === undefined || own === "" ? "" : (readRoots(own) ?? ""));
   }
 
-  /** The path of the system's roots and the authority as a trust store of Java. */
+  /** Returns the path of a Java trust store with the system's roots and the authority. */
   forJava(): string {
     const path = join(this.#folder, "roots.jks");
     writeFileSync(path, javaTrustStore(certificatesIn(`${this.#system}\n${this.#authority}`)));
@@ -70,12 +70,12 @@ export class TrustedRoots {
 const certificatesIn = (pem: string): Buffer[] =>
   [...pem.matchAll(/-----BEGIN CERTIFICATE-----([^-]*)-----END CERTIFICATE-----/g)].map(([, text = ""]) => Buffer.from(text, "base64"));
 
-/** The password of the store, which contains nothing secret; Java asks for one. */
+/** The password of the trust store. The store contains no secret, but Java requires a password. */
 export const JAVA_STORE_PASSWORD = "changeit";
 
 /**
- * A trust store in the format JKS, which all versions of Java read: a head, the certificates, and a digest with the password. The format is that of
- * OpenJDK's `JavaKeyStore`.
+ * Makes a trust store in the format JKS, which all versions of Java read: a head, the certificates, and a digest with the password. The format is
+ * that of OpenJDK's `JavaKeyStore`.
  */
 export function javaTrustStore(certificates: readonly Buffer[]): Buffer {
   const number = (value: number): Buffer => {
@@ -88,7 +88,7 @@ export function javaTrustStore(certificates: readonly Buffer[]): Buffer {
     ...[number(TRUSTED_ENTRY), text(`root-${at}`), Buffer.alloc(8), text("X.509"), number(certificate.length), certificate],
   ]);
   const store = Buffer.concat([number(JKS_MAGIC), number(JKS_VERSION), number(certificates.length), ...entries]);
-  // OpenJDK whitens the digest with these words.
+  // OpenJDK puts these two words into the digest of every trust store.
   const digest = createHash("sha1").update(Buffer.from(JAVA_STORE_PASSWORD, "utf16le").swap16()).update("Mighty Aphrodite").update(store).digest();
   return Buffer.concat([store, digest]);
 }

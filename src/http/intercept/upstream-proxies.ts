@@ -1,4 +1,4 @@
-/** The proxies that the environment names for hosts that Plaza does not answer, and the hosts that need none (`NO_PROXY`). */
+/** The proxies that the environment names for hosts for which Plaza does not respond, and the hosts that are reached without a proxy (`NO_PROXY`). */
 import { ConfigProblem } from "#config/config";
 import { isLoopback } from "#kernel/page-guard";
 import type { ProxyTarget } from "./proxy-head.ts";
@@ -7,7 +7,7 @@ export interface UpstreamProxy {
   readonly hostname: string;
   readonly port: number;
   readonly isSecure: boolean;
-  /** The header line with the credentials of the proxy's address; empty if the address has none. */
+  /** The header line with the credentials from the proxy's address. The list is empty if the address has no credentials. */
   readonly authorization: readonly string[];
 }
 
@@ -18,7 +18,9 @@ export class UpstreamProxies {
   readonly #ofRequests: UpstreamProxy | undefined;
   readonly #excluded: readonly string[];
 
-  /** Reads `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`, in either case. Throws `ConfigProblem` if a proxy is not one for HTTP. */
+  /**
+   * Reads `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`, in upper or lower case. Throws `ConfigProblem` if a proxy is not an HTTP proxy.
+   */
   constructor(variables: Variables) {
     const named = (...names: readonly string[]): UpstreamProxy | undefined => {
       for (const name of names.flatMap((one) => [one.toLowerCase(), one])) {
@@ -32,7 +34,7 @@ export class UpstreamProxies {
     this.#excluded = (variables.no_proxy || variables.NO_PROXY || "").split(/[\s,]+/).filter((entry) => entry !== "");
   }
 
-  /** The proxy for this host. Undefined if the host is reached directly. */
+  /** Returns the proxy for this host, or undefined if the host is reached directly. */
   of(target: ProxyTarget, isTunnel: boolean): UpstreamProxy | undefined {
     const proxy = isTunnel ? this.#ofTunnels : this.#ofRequests;
     if (proxy === undefined || isLocal(target.hostname)) return undefined;
@@ -40,10 +42,13 @@ export class UpstreamProxies {
   }
 }
 
-/** Whether the host is this machine. */
+/** Whether the host name means this machine. */
 export const isLocal = (hostname: string): boolean => hostname === "::1" || isLoopback(hostname);
 
-/** An entry of `NO_PROXY` as curl, Python and Go read it: `*`, a host, a domain with or without a dot in front, each with or without a port. */
+/**
+ * Whether an entry of `NO_PROXY` contains the host. Entries have the same forms as for curl, Python and Go: `*`, a host, or a domain with or without
+ * a dot in front, each with or without a port.
+ */
 function isExcluded(entry: string, { hostname, port }: ProxyTarget): boolean {
   if (entry === "*") return true;
   const [, name = entry, portText] = /^(.*?)(?::(\d+))?$/.exec(entry.replace(/^\*?\./, "")) ?? [];

@@ -1,4 +1,4 @@
-/** The variables by which programs in different languages find the proxy and trust the authority of this run. */
+/** Makes the variables by which programs in different languages find the proxy and trust this run's authority. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { variableOf } from "#config/option";
@@ -6,12 +6,12 @@ import preload from "./preload.cjs" with { type: "text" };
 import { JAVA_STORE_PASSWORD, TrustedRoots } from "./trusted-roots.ts";
 
 export interface InterceptedBy {
-  /** A folder of this run, in which files are written. */
+  /** A folder of this run, into which the files are written. */
   readonly folder: string;
-  /** The certificate of the authority in PEM. */
+  /** The certificate of this run's authority in PEM. */
   readonly authority: string;
   readonly hostnames: readonly string[];
-  /** The port of Plaza for the named hosts. */
+  /** The port on which Plaza serves the named hosts. */
   readonly port: number;
   readonly proxyPort: number;
   readonly isOnly: boolean;
@@ -19,15 +19,18 @@ export interface InterceptedBy {
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The proxy itself reads the user's own `NO_PROXY`: a program that read it could bypass the proxy for a named host. */
+/**
+ * The value of `NO_PROXY` for the command. The user's own `NO_PROXY` is not passed to the command, because the command could then bypass the proxy
+ * for a named host; the proxy itself reads the user's value.
+ */
 const LOOPBACK = "localhost,127.0.0.1,::1,.localhost";
 
-/** Variables that replace the roots of a program. */
+/** The variables that replace the root certificates of a program. */
 const REPLACING = ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"];
-/** Variables that add roots. */
+/** The variables that add root certificates to those of a program. */
 const ADDING = ["NODE_EXTRA_CA_CERTS", "DENO_CERT"];
 
-/** Writes the files, and returns the variables. `given` are the user's own variables, to which some values are appended. */
+/** Writes the files, and returns the variables. `given` are the user's own variables; some of the returned values begin with the user's value. */
 export function interceptionVariables(by: InterceptedBy, given: Variables): Record<string, string> {
   const roots = new TrustedRoots(by.folder, by.authority);
   const proxy = `http://127.0.0.1:${by.proxyPort}`;
@@ -40,7 +43,7 @@ export function interceptionVariables(by: InterceptedBy, given: Variables): Reco
     NODE_OPTIONS: appended(given.NODE_OPTIONS, `--require ${quoted(preloadFile(by))}`),
     JAVA_TOOL_OPTIONS: appended(given.JAVA_TOOL_OPTIONS, javaOptions(by.proxyPort, roots.forJava()).join(" ")),
     PHP_INI_SCAN_DIR: `${given.PHP_INI_SCAN_DIR ?? ""}${delimiter}${phpFolder(by.folder, roots.replacing(given.SSL_CERT_FILE))}`,
-    // For programs that read no variables, such as browsers.
+    // These two variables are for people who configure programs by hand, such as browsers, which do not read the other variables.
     [variableOf("proxy_url")]: proxy,
     [variableOf("ca_file")]: roots.adding(undefined),
   };
@@ -48,7 +51,7 @@ export function interceptionVariables(by: InterceptedBy, given: Variables): Reco
 
 const appended = (own: string | undefined, further: string): string => (own === undefined || own === "" ? further : `${own} ${further}`);
 
-/** Node reads quotes in `NODE_OPTIONS` as in JSON. */
+/** In `NODE_OPTIONS` a path with blanks is quoted as in JSON. */
 const quoted = (path: string): string => (/[\s"\\]/.test(path) ? JSON.stringify(path) : path);
 
 function preloadFile({ folder, authority, hostnames, port, proxyPort, isOnly }: InterceptedBy): string {
@@ -67,7 +70,10 @@ const javaOptions = (port: number, store: string): string[] => [
   ...[`-Djavax.net.ssl.trustStore=${store}`, "-Djavax.net.ssl.trustStoreType=JKS", `-Djavax.net.ssl.trustStorePassword=${JAVA_STORE_PASSWORD}`],
 ];
 
-/** An empty entry of `PHP_INI_SCAN_DIR` is PHP's own folder. */
+/**
+ * Writes a folder with settings for PHP. The caller puts it after the user's value of `PHP_INI_SCAN_DIR`; if that value is empty, the empty entry
+ * means PHP's own folder.
+ */
 function phpFolder(folder: string, file: string): string {
   const path = join(folder, "php");
   mkdirSync(path);

@@ -1,6 +1,6 @@
 /**
- * Chooses which connections are closed if too many are open (D-98), or if they hold too much memory. So a client that opens thousands of connections,
- * or does not take its responses, never keeps other clients out.
+ * Chooses the connections that the server closes if too many are open (D-98), or if they occupy too much memory. A client that opens thousands of
+ * connections, or does not read its responses, therefore never keeps other clients out.
  */
 import { nextTurn } from "#kernel/turns";
 import type { ConnectionMetrics } from "#telemetry/request-metrics";
@@ -10,7 +10,7 @@ export type EvictionLimits = Pick<HttpLimits, "connectionsMax" | "connectionByte
 
 interface Evictable {
   readonly remoteAddress: string;
-  /** The thing that the connection waits for. Undefined while the server works on a request. */
+  /** The event that the connection waits for; undefined while the server works on a request. */
   readonly waitsFor: string | undefined;
   readonly waitsSinceMs: number;
   readonly heldBytes: number;
@@ -18,13 +18,13 @@ interface Evictable {
 }
 
 /**
- * The part of the limit by which the number of connections may exceed it for a moment. Above that, connections are closed at once, because open files
- * are few.
+ * The fraction of the limit by which the number of connections may exceed the limit for a moment. Above that number, connections are closed
+ * immediately, because the system allows few open files.
  */
 const BURST_PART = 1 / 4;
-/** The number of connections that are closed if the process cannot open more files. */
+/** The number of connections that are closed if the process cannot open any more files. */
 const EVICTED_FOR_FILES = 64;
-/** The part of the memory limit that connections may still hold after some connections were closed. */
+/** The fraction of the memory limit that connections may still occupy after some connections were closed. */
 const KEPT_PART = 7 / 8;
 
 export class Evictions {
@@ -40,7 +40,7 @@ export class Evictions {
     this.#metrics = metrics;
   }
 
-  /** Call this after a connection was opened or closed. */
+  /** The listener calls this method after it opened or closed a connection. */
   counted(): void {
     this.#metrics.open = this.#open.size;
     const excess = this.#open.size - this.#limits.connectionsMax;
@@ -48,22 +48,20 @@ export class Evictions {
     else if (excess > 0 && !this.#isEvicting) void this.#evictExcess();
   }
 
-  /**
-   * Closes some connections to free their files. Call this when the process cannot open or accept anything any more, which the system reports
-   * repeatedly.
-   */
+  /** Closes some connections to free their files. The listener calls this method while the process cannot open a file or accept a connection. */
   filesUsedUp(): void {
     this.#evictWaiting(EVICTED_FOR_FILES);
   }
 
-  /** Called with the change of the bytes that connections hold. */
+  /** Called when the number of bytes that connections hold changes; `bytes` is the difference. */
   held(bytes: number): void {
     this.#heldBytes += bytes;
     if (bytes > 0 && this.#heldBytes > this.#limits.connectionBytesMax) this.#evictLargest();
   }
 
   /**
-   * Closes the connections above the limit. First reads what new connections have sent, because until then a connection with a request looks idle.
+   * Closes the connections above the limit. Before that, the server reads the bytes that new connections have sent, because until then a connection
+   * with a request looks idle.
    */
   async #evictExcess(): Promise<void> {
     this.#isEvicting = true;
@@ -73,7 +71,7 @@ export class Evictions {
     this.#isEvicting = false;
   }
 
-  /** Closes `count` waiting connections: half of the rest at a time, because afterwards another group may be the largest. */
+  /** Closes `count` waiting connections. Each step closes half of the remaining number, because after a step another group may be the largest. */
   #evictWaiting(count: number): void {
     for (let left = count; left > 0; ) {
       const longest = this.#longestWaiting(Math.ceil(left / 2));
@@ -84,8 +82,8 @@ export class Evictions {
   }
 
   /**
-   * Connections of one address that wait for the same thing are a group. Returns the longest waiting connections of the largest group. A client that
-   * opens many waiting connections therefore loses its own connections.
+   * Returns the longest waiting connections of the largest group. A group is all connections of one address that wait for the same event. A client
+   * that opens many waiting connections therefore loses its own connections.
    */
   #longestWaiting(count: number): readonly Evictable[] {
     const waiting = [...this.#open].filter(({ waitsFor }) => waitsFor !== undefined);
@@ -94,7 +92,7 @@ export class Evictions {
     return largest.sort((one, other) => one.waitsSinceMs - other.waitsSinceMs).slice(0, count);
   }
 
-  /** Closes the largest connections of the address that holds most, until the connections hold little enough memory. */
+  /** Closes the largest connections of the address that holds the most bytes, until the total is below the limit again. */
   #evictLargest(): void {
     const totals = this.#totalsByAddress();
     const most = Math.max(...totals.values());

@@ -1,6 +1,6 @@
 /**
- * Accepts the connections of clients: HTTP/1.1 as `../http1` reads it, on Bun's sockets. docs/dependencies.md says why Plaza has an HTTP server of
- * its own.
+ * Accepts the connections of clients on Bun's sockets; `../http1` reads HTTP/1.1 on these connections. docs/dependencies.md says why Plaza has its
+ * own HTTP server.
  */
 import type { Socket, SocketHandler, TCPSocketListener, TCPSocketListenOptions, TLSUpgradeOptions } from "bun";
 import { type CertificateAndKey, type ServedCertificate, TLS_CIPHERS } from "#config/certificate";
@@ -14,34 +14,36 @@ import { type EvictionLimits, Evictions } from "./evictions.ts";
 
 export interface ListenOptions extends Pick<ConnectionOwner<Connection>, "dispatch" | "refusal"> {
   readonly hostname: string;
-  /** The port to listen on. 0 picks a free port. */
+  /** The port to listen on. With 0 the system picks a free port. */
   readonly port: number;
   /** Whether several processes listen on the port. */
   readonly reusePort?: boolean;
-  /** The certificate for TLS. Undefined means plain HTTP. */
+  /** The certificate for TLS; undefined for HTTP without TLS. */
   readonly certificate: ServedCertificate | undefined;
   readonly limits: ConnectionLimits & EvictionLimits;
-  /** The metrics of connections, which the listener keeps up to date. */
+  /** The metrics of the connections, which the listener updates. */
   readonly metrics: ConnectionMetrics;
-  /** Headers that every response has. */
+  /** The headers of every response. */
   readonly commonHeaders: Readonly<Record<string, string>>;
 }
 
 export interface Listener {
   readonly port: number;
-  /** Ends each connection with its next response, so that clients connect again, to another server. New connections are still accepted. */
+  /**
+   * Ends each connection after its next response, so that clients connect again and reach another server. The listener still accepts new connections.
+   */
   drain(): void;
   /**
-   * Accepts no new requests from now on. Running requests go on, but after `graceMs` they are cut off. `whenClosed` is called when the port is
-   * closed.
+   * Stops accepting new requests. Running requests continue, but their connections are closed after `graceMs`. `whenClosed` is called when the port
+   * is closed.
    */
   stop(graceMs: number, whenClosed?: () => void): Promise<void>;
 }
 
-/** The interval at which time limits are checked. A time limit can be exceeded by this time. */
+/** The interval at which time limits are checked. A time limit can be exceeded by this interval. */
 const CHECK_EVERY_MS = 1_000;
 /**
- * The greatest number of turns of the event loop in which a stopping listener reads from clients that have connected. In one turn all waiting
+ * The maximum number of turns of the event loop in which a stopping listener reads from clients that have connected. In one turn all waiting
  * connections are accepted, and in the next turn the bytes of a thousand of them are read.
  */
 const ARRIVED_TURNS_MAX = 16;
@@ -51,7 +53,7 @@ export function listen(options: ListenOptions): Listener {
   const { hostname, port, certificate, reusePort = false } = options;
   const connections = new Connections(options);
   const socket = certificate === undefined ? connections.handlers : connections.handlersOver(certificate);
-  // A client may end its side after its request and still read the response.
+  // The half-open option is set because a client may end its side after its request and still read the response.
   const listener = bind({ hostname, port, reusePort, allowHalfOpen: true, socket });
   connections.watch();
   return {
@@ -62,8 +64,8 @@ export function listen(options: ListenOptions): Listener {
 }
 
 /**
- * Listens on a port. Bun's types have `reusePort` only for clients and UDP, but its listeners take the option, too. Bun's error does not contain the
- * port, so the port is added.
+ * Listens on a port. Bun's types have `reusePort` only for clients and UDP, but its listeners accept the option too. Bun's error message does not
+ * contain the port, so this function adds the port.
  */
 function bind(options: TCPSocketListenOptions<Connection> & { readonly reusePort: boolean }): TCPSocketListener<Connection> {
   try {
@@ -76,23 +78,26 @@ function bind(options: TCPSocketListenOptions<Connection> & { readonly reusePort
 
 export interface ReservedPort {
   readonly port: number;
-  /** Frees the port. Called when the processes listen, so that no request reaches this process. */
+  /** Frees the port. The caller does this after the processes listen on the port, so that no request reaches this process. */
   release(): void;
 }
 
-/** Chooses a port for several processes and keeps it. `port` 0 picks a free port. Throws if the address cannot be listened on. */
+/**
+ * Chooses a port for several processes and reserves it. With `port` 0 the system picks a free port. Throws if this process cannot listen at the
+ * address.
+ */
 export function reservePort(hostname: string, port: number): ReservedPort {
-  // Connections that come too early are closed.
+  // A connection that arrives while the port is only reserved is closed.
   const listener = bind({ hostname, port, reusePort: true, socket: { open: (socket) => void socket.terminate(), data: () => {} } });
   return { port: listener.port, release: () => listener.stop(true) };
 }
 
-/** The protocol's name for TLS (RFC 7301): the length of the name in a byte, and the name. */
+/** The name of HTTP/1.1 in TLS (RFC 7301): one byte with the length of the name, and the name. */
 const HTTP_1_1 = Buffer.from("\x08http/1.1");
 
 /**
- * The options that make an accepted connection a TLS connection. Bun's types have such upgrades only for clients. `isServer` is the option that Bun's
- * own `node:tls` uses.
+ * Returns the options that turn an accepted connection into a TLS connection. Bun's types have such upgrades only for clients. `isServer` is the
+ * option that Bun's own `node:tls` uses.
  */
 const upgrade = (pair: CertificateAndKey, socket: SocketHandler<Connection>): TLSUpgradeOptions<Connection> & { readonly isServer: true } => ({
   tls: { ...pair, ciphers: TLS_CIPHERS, ALPNProtocols: HTTP_1_1 },
@@ -132,20 +137,20 @@ class Connections implements ConnectionOwner<Connection> {
     drain: (socket: Socket<Connection>): void => socket.data.drained(),
     end: (socket: Socket<Connection>): void => socket.data.peerEnded(),
     close: (socket: Socket<Connection>): void => socket.data.closed(),
-    // The socket reports its close after the error.
+    // The handler ignores the error, because the socket reports its close after the error.
     error: (): void => {},
   };
 
   /**
-   * The handlers for a port with TLS. Each connection is made a TLS connection when it is accepted, with the certificate of that moment, because a
-   * listener of Bun keeps the certificate that it began with. The time that a head may take includes the handshake.
+   * Returns the handlers for a port with TLS. Each accepted connection is upgraded to TLS with the certificate of that moment, because a listener of
+   * Bun never changes its first certificate. The time limit of a head includes the handshake.
    */
   handlersOver(certificate: ServedCertificate): SocketHandler<Connection> {
-    // If a handler for handshakes is given, Bun opens the TLS socket before its handshake, so that the socket can be ended if no handshake comes.
+    // If a handler for handshakes is given, Bun opens the TLS socket before the handshake, so that the socket can be ended if no handshake arrives.
     const handlers = { ...this.handlers, handshake: (): void => {} };
     return {
       open: (accepted) => void accepted.upgradeTLS(upgrade(certificate.current, handlers)),
-      // These bytes are encrypted. The handlers of the TLS socket get the decrypted bytes.
+      // The bytes of this socket are encrypted. The handlers of the TLS socket get the decrypted bytes.
       data: () => {},
       error: () => {},
     };
@@ -162,7 +167,7 @@ class Connections implements ConnectionOwner<Connection> {
   }
 
   watch(): void {
-    // The check needs a timer, because nothing else notices that no bytes come.
+    // A timer does the check, because no event happens while no bytes arrive.
     this.#checking = setInterval(() => this.#checkTime(), CHECK_EVERY_MS);
   }
 
@@ -180,7 +185,7 @@ class Connections implements ConnectionOwner<Connection> {
     });
     for (const connection of [...this.#open]) connection.endIfIdle();
     if (this.#open.size > 0) {
-      // The end needs a timer, because running requests may wait for other servers.
+      // A timer limits the wait, because running requests may wait for other servers.
       const timer = setTimeout(() => this.#abortAll(), graceMs);
       await none;
       clearTimeout(timer);
@@ -189,8 +194,8 @@ class Connections implements ConnectionOwner<Connection> {
   }
 
   /**
-   * D-350: reads from clients that connected before the port closes, so that they are served. The system would reset connections that nobody has
-   * accepted.
+   * D-350: accepts and reads clients that connected before the port closes, so that the server serves them. If the server did not accept these
+   * connections, the system would reset them.
    */
   async #readArrived(): Promise<void> {
     for (let turn = 0, before = -1; turn < ARRIVED_TURNS_MAX && before !== this.#acceptedCount; turn++) {

@@ -11,11 +11,11 @@ export interface RedirectOptions {
   /** Whether several processes listen on the port. */
   readonly reusePort: boolean;
   readonly securePort: number;
-  /** The address of the server for clients, whatever host they asked for, without a slash at its end. */
+  /** The server's address for clients, whatever host the client used, without a slash at its end. */
   readonly publicUrl: string | undefined;
 }
 
-/** The port of https that browsers leave out. Any other port is written into addresses. */
+/** The port of https that browsers leave out. Addresses contain any other port. */
 const HTTPS_PORT = 443;
 
 /** Starts to listen. Throws if the listener cannot listen at the address. */

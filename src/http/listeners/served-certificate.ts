@@ -1,13 +1,13 @@
-/** The certificate of the graph and of the control API. The certificate is renewed when its files change. */
+/** The certificate of the graph and of the control API. The server loads it again when its files change. */
 import { Certificate } from "#config/certificate";
 import type { Config } from "#config/config";
 import type { Log } from "#telemetry/log";
 
-/** D-353: the header that tells browsers to use only TLS, for both listeners. */
+/** D-353: returns the header that tells browsers to use only TLS. The graph and the control API send it. */
 export const hstsHeaders = (seconds: number): Readonly<Record<string, string>> =>
   seconds === 0 ? {} : { "strict-transport-security": `max-age=${seconds}` };
 
-/** The certificate of the configuration. Undefined if the server is configured without TLS. */
+/** Returns the certificate of the configuration, or undefined if the server is configured without TLS. */
 export function certificateOf({ tls_cert, tls_key }: Config, log: Log): Certificate | undefined {
   if (tls_cert === undefined || tls_key === undefined) return undefined;
   const certificate = new Certificate(tls_cert, tls_key);

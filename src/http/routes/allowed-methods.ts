@@ -1,4 +1,7 @@
-/** The methods that the response to OPTIONS lists: the methods of all operations at an address of that form. No stored data are read (D-04, D-90). */
+/**
+ * Finds the methods that the response to OPTIONS lists: the methods of all operations at an address of this form. The server does not read stored
+ * data for this (D-04, D-90).
+ */
 import type { Registry } from "#graph/contract/registry";
 import { parseAddress } from "#graph/pipeline/address";
 import type { SurfaceName } from "#graph/pipeline/request";
@@ -7,7 +10,7 @@ import type { Profile } from "#graph/worlds/world";
 
 const ORDER = ["GET", "HEAD", "POST", "DELETE", "OPTIONS"];
 
-/** `isOwn`: the address is one of the server's own, which serve GET. */
+/** Returns the methods as the value of the header Allow. `isOwn` is true if the address is one of the server's own, which serve GET. */
 export function allowedMethods(registry: Registry, profile: Profile, surface: SurfaceName, path: string, isOwn: boolean): string {
   const methods = new Set(isOwn ? ["GET", "OPTIONS"] : ["OPTIONS"]);
   for (const method of methodsAt(registry, profile, surface, path)) methods.add(method);

@@ -1,23 +1,23 @@
-/** The server's own addresses beside the graph on the graph's port: `/openapi.json`, `/player/…` (operating.md). */
+/** The server's own addresses on the graph's port that are not part of the graph, e.g. `/openapi.json` and `/player/…` (operating.md). */
 import type { SurfaceName } from "#graph/pipeline/request";
 import { findHeader } from "#kernel/http-text/headers";
 import type { Destination } from "../destinations/destinations.ts";
 import type { RequestHead } from "../http1/request-head.ts";
 
 export interface RouteDestination extends Destination {
-  /** The scheme, host and mount as the client used them, without a trailing slash. */
+  /** The scheme, host and mount that the client used, without a slash at the end. */
   readonly baseUrl: string;
-  /** The request came through a proxy whose headers are trusted. */
+  /** Whether the request came through a trusted proxy. */
   readonly isFromProxy: boolean;
 }
 
 /** Responds to a GET or HEAD without a body. */
 export type RouteHandler = (request: Request, destination: RouteDestination) => Response | Promise<Response>;
 
-/** The handlers, by path below the mount of the base surface. A path with a slash at its end serves all paths below it. */
+/** The handlers, keyed by the path after the mount of the base surface. A path with a slash at its end serves all paths that begin with it. */
 export type ExtraRoutes = ReadonlyMap<string, RouteHandler>;
 
-/** A page with a form, at an address of a surface. The path may begin with a version. */
+/** A page with a form, at an address of a surface. The path of the address may begin with a version. */
 export interface PageRoute {
   readonly surface: SurfaceName;
   readonly path: string;
@@ -25,7 +25,7 @@ export interface PageRoute {
   respond(request: Request, destination: RouteDestination, form: URLSearchParams | undefined): Promise<Response>;
 }
 
-/** D-381: the page at this address, which worlds of the profile `clients` have. */
+/** D-381: finds the page at this address. Only worlds of the profile `clients` have pages. */
 export const findPage = (
   pages: readonly PageRoute[],
   { method }: Pick<RequestHead, "method">,
@@ -48,13 +48,14 @@ export class RouteTable {
 
   find({ method, headers, target }: RequestHead, destination: Destination): RouteHandler | undefined {
     if (destination.surface !== "base" || (method !== "GET" && method !== "HEAD")) return undefined;
-    // D-05: the home page is only for browsers, which send no parameters. Java's own client accepts `text/html`, too.
+    // D-05: the home page is only for browsers, which send no parameters. The parameters are checked because Java's own HTTP client also accepts
+    // `text/html`.
     const isByBrowser = target.queryText === "" && findHeader(headers, "accept")?.includes("text/html") === true;
     if (destination.path === "/" && !isByBrowser) return undefined;
     return this.#at(destination);
   }
 
-  /** Whether a GET of this address is served here, whatever the headers of the request say. */
+  /** Whether one of the routes serves a GET of this address, whatever headers the request has. */
   isAt(destination: Destination): boolean {
     return destination.surface === "base" && this.#at(destination) !== undefined;
   }

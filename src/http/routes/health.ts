@@ -5,10 +5,10 @@ import { within } from "#kernel/turns";
 import type { RequestHead } from "../http1/request-head.ts";
 import type { TextResponse } from "../http1/response-writer.ts";
 
-/** `draining`: the server still serves, and will end soon. `unavailable`: the database does not respond. */
+/** `draining` means that the server still serves requests, and will end soon. `unavailable` means that the database does not respond. */
 export type Readiness = "ready" | "draining" | "unavailable";
 
-/** The time that the database has to respond. Load balancers give a check some seconds. */
+/** The time in which the database must respond. Load balancers wait some seconds for a check. */
 const PING_WITHIN_MS = 2_000;
 
 export class Health {
@@ -17,12 +17,12 @@ export class Health {
   readonly #ping: () => Promise<void>;
   #checking: Promise<boolean> | undefined;
 
-  /** `ping` rejects if the database does not respond. */
+  /** The promise of `ping` rejects if the database does not respond. */
   constructor(ping: () => Promise<void>) {
     this.#ping = ping;
   }
 
-  /** Whether the server is ready. Anybody can ask, so checks that come together share one ping of the database. */
+  /** Whether the server is ready. Anybody can send checks, so checks that arrive together share one ping of the database. */
   async readiness(): Promise<Readiness> {
     if (this.isDraining) return "draining";
     this.#checking ??= this.#isDatabaseThere();
@@ -50,8 +50,8 @@ export class Health {
 }
 
 /**
- * The response to a health check. Undefined for every other request. The host of the request does not count, because a load balancer asks by an
- * address.
+ * Returns the response to a health check, or undefined for every other request. The host of the request does not matter, because a load balancer uses
+ * an IP address.
  */
 export function healthResponse({ method, target }: RequestHead, health: Health): TextResponse | Promise<TextResponse> | undefined {
   const { path } = target;

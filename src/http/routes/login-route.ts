@@ -1,14 +1,14 @@
-/** Serves the login dialog as a page (D-381): `/dialog/oauth` of the main host, and `/oauth/authorize` of the host of the alternate flow. */
+/** Serves the login dialog as a page (D-381), at `/dialog/oauth` of the main host and at `/oauth/authorize` of the host of the alternate flow. */
 import { answerDialog, type Form, openDialog, PEOPLE_SHOWN_MAX, type SignInPage } from "#features/login";
 import { randomSecret, realNowMs } from "#system";
 import type { PageRoute, RouteDestination } from "./extra-routes.ts";
 
 /**
- * The cookie that binds a form and a sign-in to a browser. The cookie says nothing about who signed in. `SameSite=Lax`: a browser also sends it when an app or
- * the sign-in page sends a person here, but not with a form of another site.
+ * The cookie that binds a form and a sign-in to a browser. The cookie does not contain who signed in. With `SameSite=Lax` a browser also sends the
+ * cookie when an app or the sign-in page sends a person here, but not together with a form of another site.
  */
 const COOKIE = "plaza_login";
-/** 192 bits. */
+/** 24 random bytes are 192 bits. */
 const COOKIE_BYTES = 24;
 const COOKIE_VALUE = /^[A-Za-z0-9_-]{32}$/;
 const NONCE_BYTES = 12;
@@ -16,7 +16,8 @@ const NONCE_BYTES = 12;
 const HEADERS = {
   "content-type": "text/html; charset=utf-8",
   "cache-control": "no-store",
-  // With no-referrer a browser would send the form with the origin null, which is refused. The app still does not see the address of the dialog.
+  // With `no-referrer` a browser would send the form with the origin null, which the server refuses. With `same-origin` the app does not see the
+  // address of the dialog either.
   "referrer-policy": "same-origin",
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
@@ -29,8 +30,8 @@ interface LoginOptions {
 }
 
 /**
- * In a sandbox the person chooses who she is. With `sign_in_url` the operator's page says who signed in (D-390). Without both nothing says that, so
- * there is no dialog.
+ * Returns the routes of the dialog. In a sandbox the person chooses who she is. With `sign_in_url` the operator's page reports who signed in (D-390).
+ * Without both the server cannot learn who the person is, so it has no dialog.
  */
 export function loginRoutes({ sandbox, sign_in_url, sign_in_key }: LoginOptions): readonly PageRoute[] {
   const signInPage = sign_in_url === undefined || sign_in_key === undefined ? undefined : { url: sign_in_url, key: sign_in_key };
@@ -76,7 +77,7 @@ function cookieOf(request: Request): string | undefined {
   return undefined;
 }
 
-/** Browsers apply `form-action` to the redirect after the form as well, so it names the app's address. */
+/** Returns the Content-Security-Policy. Browsers also apply `form-action` to the redirect after the form, so the policy names the app's address. */
 function policyOf(nonce: string, redirectUri: string | undefined): string {
   const url = redirectUri === undefined ? null : URL.parse(redirectUri);
   const target = url === null ? "" : url.origin === "null" ? ` ${url.protocol}` : ` ${url.origin}`;
@@ -93,7 +94,10 @@ const pageOf = (title: string, nonce: string, body: string, style = ""): string 
 
 const problemPage = (text: string, nonce: string): string => pageOf("Login", nonce, `<h1>This login cannot go on</h1><p>${escaped(text)}</p>`);
 
-/** Hides the boxes of permissions that the dialog does not ask the chosen person for. The server decides all the same, whatever the browser shows. */
+/**
+ * Returns styles that hide the boxes of permissions for which the dialog does not ask the chosen person. The server decides about the permissions
+ * itself, whatever the browser shows.
+ */
 const hiddenBoxes = ({ people, scopes }: Form): string =>
   people
     .filter(({ declined }) => declined.length > 0)

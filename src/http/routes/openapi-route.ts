@@ -1,6 +1,5 @@
 /**
- * Serves `{base_url}/openapi.json`, with the addresses as the client used them (operating.md). `?type=` and `?surface=` select a part of the
- * document.
+ * Serves `{base_url}/openapi.json`, with the addresses that the client used (operating.md). `?type=` and `?surface=` select a part of the document.
  */
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import type { SurfaceName } from "#graph/pipeline/request";
@@ -16,8 +15,8 @@ import { refusal } from "../refusals.ts";
 import type { RouteHandler } from "./extra-routes.ts";
 
 /**
- * The greatest number of documents that are kept. Making a document takes some 100 ms, so the last documents are kept. A document has up to a
- * megabyte, and callers can use any host.
+ * The maximum number of cached documents. Making a document takes some 100 ms, so the last documents are cached. A document has up to a megabyte, and
+ * callers can use any host, so the number is small.
  */
 const TEXTS_MAX = 8;
 
@@ -33,7 +32,7 @@ export function openapiRoute(deps: RequestDeps, surfaces: readonly SurfaceAddres
     };
     const problem = problemOf(searchParams, deps, surfaces);
     if (problem !== undefined) return refused(problem);
-    // These modules are loaded on demand, because they are not needed at the start.
+    // These modules are loaded when they are used, because loading them would make the start slower.
     const [{ openapiDocument, servedNow }, { servedAddresses }] = await Promise.all([
       import("#graph/contract/openapi/document"),
       import("#graph/contract/openapi/addresses"),
@@ -42,7 +41,7 @@ export function openapiRoute(deps: RequestDeps, surfaces: readonly SurfaceAddres
     const { profile, calendar } = world;
     const only = { ...(type === undefined ? {} : { type }), ...(surface === undefined ? {} : { surface }) };
     const options = { profile, calendar, now: unixSeconds(world.clock), addresses, ...only };
-    // Without a type, each surface serves something.
+    // If no type is selected, every surface serves at least one operation, so only a selected type can lead to an empty document.
     if (surface !== undefined && servedAddresses(deps.registry, options).length === 0)
       return refused(invalidParameter("surface", `must be one that serves the type ${type}`));
     const known = texts.get(calendar) ?? new BoundedMap(TEXTS_MAX);
@@ -65,7 +64,7 @@ function problemOf(given: URLSearchParams, { registry }: RequestDeps, surfaces: 
   return undefined;
 }
 
-/** The address of a surface. A surface with a host name of its own is served at the root of that host (D-01). */
+/** Returns the address of a surface. A surface with its own host name is served at the root of that host (D-01). */
 function addressOf({ hostname, mount }: SurfaceAddress, baseUrl: string): string {
   return hostname === undefined ? `${baseUrl}${mount}` : atHostname(baseUrl, hostname);
 }
@@ -74,7 +73,7 @@ function addressOf({ hostname, mount }: SurfaceAddress, baseUrl: string): string
 export const asyncapiRoute =
   (deps: RequestDeps): RouteHandler =>
   async (_request, { world }) => {
-    // This module is loaded on demand, because it is not needed at the start.
+    // The module is loaded when it is used, because loading it would make the start slower.
     const { asyncapiDocument } = await import("#webhooks/catalogue/asyncapi");
     const document = asyncapiDocument(
       deps.registry.webhookFields,

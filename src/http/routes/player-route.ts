@@ -1,4 +1,4 @@
-/** Serves `{base_url}/player/…`: the page of the player, the library of the page, and the playlists and segments that it plays (operating.md). */
+/** Serves `{base_url}/player/…`: the page of the player, the page's library, and the playlists and segments that the player plays (operating.md). */
 import { findSegment, openPlayer, type PlaybackRefusal, readPlaylist, type Viewer } from "#features/live-videos";
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import { countryOf } from "#graph/schema/formats";
@@ -10,15 +10,15 @@ import type { RouteDestination, RouteHandler } from "./extra-routes.ts";
 export const PLAYER_PATH = "/player/";
 
 export interface PlayerOptions {
-  /** Viewers may choose the country from which they watch, as `?country=DE`. */
+  /** Whether viewers may choose the country from which they watch, as in `?country=DE`. */
   readonly isCountryChosen: boolean;
-  /** The header in which a trusted proxy sends the viewer's country, in lower case. */
+  /** The name, in lower case, of the header in which a trusted proxy sends the viewer's country. */
   readonly countryHeader: string | undefined;
 }
 
 const LIBRARY = "hls.js";
 const PLAYLIST = "live.m3u8";
-/** The size of the random value that allows the page's script: 96 bits, new for each page. */
+/** The size of the random value that allows the page's own scripts. Each page has a new value of 96 bits. */
 const NONCE_BYTES = 12;
 
 const TEXTS: Readonly<Record<Exclude<PlaybackRefusal, "missing">, string>> = {
@@ -32,10 +32,10 @@ const STATUSES: Readonly<Record<Exclude<PlaybackRefusal, "missing">, number>> = 
   starting: 503,
 };
 
-/** Headers of every response of the player. Nothing may be cached, because the permission to watch may end at any time. */
+/** The headers of every response of the player. No response may be cached, because the permission to watch may end at any time. */
 const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer", "x-content-type-options": "nosniff" };
 
-/** Headers of the library. The library has one address for all versions, so browsers ask for it again after an hour. */
+/** The headers of the library. All versions of the library have the same address, so browsers request it again after an hour. */
 const SCRIPT_HEADERS = { "content-type": "text/javascript; charset=utf-8", "cache-control": "public, max-age=3600" };
 
 export function playerRoute(deps: RequestDeps, options: PlayerOptions): RouteHandler {
@@ -64,7 +64,8 @@ const segmentResponse = ({ content, size }: { readonly content: ReadableStream<U
   new Response(content, { headers: { ...HEADERS, "content-type": "video/mp2t", "content-length": String(size) } });
 
 /**
- * Responds with the library's file, which is loaded when somebody first watches. The file is part of the executable, which has no packages beside it.
+ * Responds with the library's file, which the server loads when somebody first watches a video. The file is part of the executable, which runs
+ * without installed packages.
  */
 async function libraryResponse(): Promise<Response> {
   const { default: text } = await import("hls.js/dist/hls.min.js", { with: { type: "text" } });
@@ -73,7 +74,7 @@ async function libraryResponse(): Promise<Response> {
 
 function refused(deps: RequestDeps, destination: RouteDestination, reason: PlaybackRefusal): Response {
   if (reason !== "missing") return page(STATUSES[reason], refusalPage(TEXTS[reason]));
-  // These are the same bytes as for any path that does not exist, so that nobody learns which videos exist.
+  // The response has the same bytes as for any path that does not exist, so that nobody learns which videos exist.
   const { status, headers, body } = refusal(deps, destination.world, "base", unknownPath(destination.path), "wrapped");
   return new Response(body, { status, headers: { ...headers, "cache-control": "no-store" } });
 }
@@ -84,7 +85,7 @@ const page = (status: number, { html, contentSecurityPolicy }: PageResponse): Re
     headers: { ...HEADERS, "content-type": "text/html; charset=utf-8", "content-security-policy": contentSecurityPolicy },
   });
 
-/** The viewer, and the country from which the viewer watches. The country that the viewer chooses goes before the header of a proxy. */
+/** Returns the viewer, and the country from which the viewer watches. If the viewer chooses a country, a proxy's header is ignored. */
 function viewerOf(request: Request, { isFromProxy }: RouteDestination, options: PlayerOptions): Viewer {
   const { isCountryChosen, countryHeader } = options;
   const chosen = isCountryChosen ? new URL(request.url).searchParams.get("country") : null;
@@ -93,18 +94,18 @@ function viewerOf(request: Request, { isFromProxy }: RouteDestination, options: 
   return { country: country === null ? undefined : countryOf(country), isMobileWeb: MOBILE.test(request.headers.get("user-agent") ?? "") };
 }
 
-/** LIVE-27: browsers of phones and tablets, by the names that they send. */
+/** LIVE-27: the names by which browsers of phones and tablets identify themselves. */
 const MOBILE = /Mobi|Android|iPhone|iPad|iPod/;
 
-/** The page in the frame of `embed_html`. On the page hls.js plays the recording, during the broadcast and afterwards. */
+/** The page that `embed_html` shows in a frame. On the page hls.js plays the recording, during the broadcast and afterwards. */
 
 const STYLE =
   "html,body{margin:0;height:100%;background:#000;color:#ddd;font:16px system-ui,sans-serif}video{width:100%;height:100%;display:block}" +
   "p{position:absolute;inset:0;display:flex;align-items:center;justify-content:center;margin:1em;text-align:center;pointer-events:none}[hidden]{display:none}";
 
 /**
- * The script of the page, which runs in the browser. Until there is something to play, the playlist has the status 503 and hls.js asks again. The
- * player stays some 2 s behind the newest segment, and plays a little faster if it falls behind.
+ * The script of the page, which runs in the browser. As long as no video exists, the playlist's response has the status 503, and hls.js requests the
+ * playlist again. The player stays some 2 s behind the newest segment, and plays a little faster if it falls behind.
  */
 const SCRIPT = `
 const video = document.querySelector("video"), note = document.querySelector("p"), source = video.dataset.source;
@@ -136,7 +137,7 @@ interface PageResponse {
   readonly contentSecurityPolicy: string;
 }
 
-/** Makes the page of the player. `nonce` is random. `library` and `source` are addresses relative to the page. */
+/** Makes the page of the player. `nonce` is a random value. `library` and `source` are addresses relative to the page. */
 function playerPage(title: string | null, library: string, source: string, nonce: string): PageResponse {
   const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <title>${escaped(title ?? "Live video")}</title><style nonce="${nonce}">${STYLE}</style></head><body>
