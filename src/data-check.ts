@@ -1,6 +1,6 @@
 /**
- * Looks for damage in the files of worlds. The check runs in a process of its own, because SQLite reads a file without a break: 3 s a gigabyte
- * (measured). The checking process is ended when its time is up (D-343).
+ * Checks the files of worlds for damage. A separate process does this, because SQLite reads a file without interruption, at 3 s per gigabyte
+ * (measured). This process is killed when its time is up (D-343).
  */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -8,17 +8,17 @@ import { startChild } from "#jobs/child-process";
 
 export interface CheckedFile {
   readonly file: string;
-  /** The file's damage; undefined if the file is whole. */
+  /** The file's damage; undefined if the file is intact. */
   readonly problem: string | undefined;
 }
 
 export interface DataCheck {
   readonly checked: readonly CheckedFile[];
-  /** The files that were not read to their end within the time. */
+  /** The files that were not read completely within the time. */
   readonly unfinished: readonly string[];
 }
 
-/** The files of worlds that are larger than a size, the smallest first. */
+/** Returns the files of worlds that are larger than a size, smallest first. */
 export const worldFiles = (folder: string, bytesMin = 0): string[] =>
   readdirSync(folder)
     .filter((name) => name.endsWith(".sqlite"))
@@ -28,13 +28,13 @@ export const worldFiles = (folder: string, bytesMin = 0): string[] =>
     .sort((one, other) => one.size - other.size)
     .map(({ file }) => file);
 
-/** Checks files within a time. `signal` ends the check early. */
+/** Checks files for at most `withinMs`. `signal` ends the check early. */
 export function checkFiles(files: readonly string[], withinMs: number, signal?: AbortSignal): Promise<DataCheck> {
   const checked: CheckedFile[] = [];
   return new Promise((resolve) => {
     const child = startChild("check-data");
     const stop = (): void => void child.kill("SIGKILL");
-    // A timer ends the process, because the process cannot end itself while it reads.
+    // A timer kills the process, because the process cannot end itself while it reads.
     const timer = setTimeout(stop, withinMs);
     timer.unref();
     signal?.addEventListener("abort", stop, { once: true });

@@ -1,4 +1,4 @@
-/** The option `--export`: when the server ends, it writes the world's state to a world file. */
+/** The option `--export`: when the server ends, it writes the content of the world to a world file. */
 import { stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { type Config, ConfigProblem } from "#config/config";
@@ -8,7 +8,7 @@ import type { Worlds } from "#graph/worlds/hosting/worlds";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import { replaceFile } from "#storage/synced-folders";
 
-/** Checks at the start that the export can be written, because an error at the end would come too late. Throws `ConfigProblem`. */
+/** Checks at the start that the export can be written, because a failed export at the end would lose data. Throws `ConfigProblem`. */
 export async function requireExportPlace({ export: file, world }: Config): Promise<void> {
   if (file === undefined) return;
   if (world !== undefined && resolve(world) === resolve(file))
@@ -20,7 +20,7 @@ export async function requireExportPlace({ export: file, world }: Config): Promi
   if (!isFolder) throw new ConfigProblem("--export", `there is no folder ${dirname(file)}`);
 }
 
-/** If an export file is set, writes the first world to it; then closes all worlds. */
+/** Writes the first world to the export file if one is set, and then closes all worlds. */
 export async function closeExported(worlds: Worlds, registry: Registry, { export: file, export_secrets }: Config): Promise<void> {
   try {
     if (file !== undefined) await writeExport(worlds.default, registry, file, { secrets: export_secrets });

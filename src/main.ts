@@ -1,4 +1,4 @@
-/** The composition root of the server, which opens the world and starts the listeners. */
+/** The composition root of the server: it opens the world and starts the listeners. */
 import { hashOf } from "#auth/tokens";
 import type { Certificate, ServedCertificate } from "#config/certificate";
 import { type Config, ConfigProblem } from "#config/config";
@@ -76,16 +76,16 @@ export const buildRegistry = (): Registry => new Registry(features);
 
 /** The time after which the program ends without waiting for requests that still run (docs/operating/start.md). */
 const STOP_WITHIN_MS = 10_000;
-/** The time for sending the last traces at the end, within the time above. */
+/** The time limit for sending the last traces when the program ends. This time is part of `STOP_WITHIN_MS`. */
 const TRACES_WITHIN_MS = 2_000;
-/** The limit of open files on systems that do not report it: a common limit. */
+/** The limit of open files that Plaza assumes on systems that do not report one. This value is a common limit. */
 const FILES_MAX_UNKNOWN = 10_240;
 
 export interface RunningPlaza {
   readonly ready: ReadyInfo;
-  /** The demo world's tokens and secrets, while they work; otherwise undefined. */
+  /** The demo world's tokens and secrets as long as they work; otherwise undefined. */
   readonly demo: Demo | undefined;
-  /** The newest version as it is in a path, e.g. `v26.0`. */
+  /** The newest version as paths contain it, e.g. `v26.0`. */
   readonly newestVersion: string;
   readonly worlds: Worlds;
   /** Reads the metrics of this process. */
@@ -96,22 +96,22 @@ export interface RunningPlaza {
   readonly streaming: Streaming | undefined;
   /** The port on loopback for `InterceptedHosts`; undefined if there are none. */
   readonly interceptedPort: number | undefined;
-  /** Resolves when a caller of the control API asks to end the server. */
+  /** Resolves when a caller of the control API asks the server to stop. */
   readonly stopAsked: Promise<string>;
   /**
-   * Ends the server. The server first serves requests for the time of `--drain-delay-ms`, and then accepts no new ones. The promise resolves when the
-   * running requests have ended, after 10 s more at most. The export at the end contains the changes that `others` make until that promise resolves.
+   * Ends the server. The server serves requests for the time of `--drain-delay-ms`, and then accepts no new requests. The promise resolves when the
+   * running requests have ended, after 10 s more at most. The export at the end contains the changes that are made until `others` resolves.
    */
   stop(others?: Promise<void>): Promise<void>;
 }
 
 export interface StartOptions {
   /**
-   * The part of the server that this process runs. If several processes share the port of the graph, each serves the graph, and one more process
-   * serves the control API and loads the world.
+   * The listeners that this process runs. If several processes share the port of the graph, each of these processes serves the graph, and one more
+   * process serves the control API and loads the world.
    */
   readonly part: "all" | "control" | "graph";
-  /** Reads the metrics, in a process that does not serve the graph itself. */
+  /** Reads the metrics of the other processes. Set in a process that does not serve the graph itself. */
   readonly readMetrics?: () => Promise<MetricsReport>;
   readonly intercepted?: InterceptedHosts | undefined;
 }
@@ -200,7 +200,7 @@ async function listenRedirects({ host, redirect_port, public_url }: Config, secu
   return [await listening("--redirect-port", host, redirect_port, () => serveRedirects(options))];
 }
 
-/** D-350: reports for some time that this process will end, so that load balancers choose other processes. */
+/** D-350: reports for some time that this process will end soon, so that load balancers choose other processes. */
 async function drain({ drain_delay_ms }: Config, log: Log, health: Health, graph: GraphServer | undefined): Promise<void> {
   health.isDraining = true;
   if (drain_delay_ms === 0) return;
@@ -231,10 +231,10 @@ async function tracingOf({ otlp_endpoint: endpoint, trace_ratio: ratio }: Config
   return openTracing({ endpoint, ratio, version, log });
 }
 
-/** The beginning of a process that loads no world. */
+/** The value of a process that does not load a world. */
 const noBeginning: Beginning = { demo: undefined, file: undefined };
 
-/** The parts of a server that its listeners share. */
+/** The objects of a server that all its listeners use. */
 interface Common {
   readonly config: Config;
   readonly log: Log;
@@ -285,9 +285,9 @@ function listenGraph(given: OfGraph): Promise<GraphServer> {
 }
 
 /**
- * D-347: with PostgreSQL and without a sandbox, the command `plaza migrate` migrates the data of an earlier version, and the start of a server waits
- * until that has happened. Until then the control port says that the process lives and is not ready. A server that finds no data makes it at the
- * start, because no other process can use it yet.
+ * D-347: with PostgreSQL and without a sandbox, the command `plaza migrate` migrates the data of an earlier version, and a starting server waits
+ * until the command has done this. While the server waits, the control port reports that the process is alive and not ready. A server that finds no
+ * data creates them at the start, because no other process can use them yet.
  */
 async function awaitMigrations(config: Config, registry: Registry, log: Log): Promise<void> {
   if (!isPostgres(config.data) || config.sandbox) return;
@@ -309,7 +309,7 @@ async function awaitMigrations(config: Config, registry: Registry, log: Log): Pr
   }
 }
 
-/** While a migration runs, the log gets a line about its progress at most once in this time. */
+/** The minimum time between two lines of the log about the progress of a migration. */
 const LINE_EVERY_MS = 1_000;
 
 function migrationLines(log: Log): OnProgress {
@@ -322,7 +322,7 @@ function migrationLines(log: Log): OnProgress {
   };
 }
 
-/** The time for checking files; a process reads three gigabytes and more in this time. */
+/** The time limit for checking files. A process reads more than three gigabytes in this time. */
 const CHECKED_WITHIN_MS = 60_000;
 
 /** Checks the large files of worlds after the start. The start has already checked the small files (D-343). */
@@ -363,7 +363,7 @@ interface OfWorlds extends Pick<Common, "config" | "registry" | "log"> {
 async function openWorlds({ config, registry, log, workBegins, database: health, recordings, tracing }: OfWorlds): Promise<Worlds> {
   const rateLimits = { app_calls_per_hour: config.app_calls_per_hour, page_calls_per_hour: config.page_calls_per_hour };
   const faults = { sleepMs, randomFraction, monotonicMs };
-  // Worlds share these values, which contain no data of a world.
+  // All worlds share these objects, which contain no data of a world.
   const logMemory = new LogMemory();
   const ports = registry.openPorts();
   const outbound = new GuardedClient({ rules: { isSandbox: config.sandbox, allowed: config.allow_callback } });
@@ -408,7 +408,7 @@ async function openWorlds({ config, registry, log, workBegins, database: health,
   return worlds;
 }
 
-/** D-344: the problem to report if the key opens none of the stored secrets. */
+/** D-344: returns the problem for a key that opens none of the stored secrets. */
 const wrongKey = ({ data, secret_key }: Config): ConfigProblem =>
   secret_key === undefined && isFolder(data)
     ? new ConfigProblem("--data", `the key in ${data}/secret.key opens none of the stored secrets: restore that file from its backup`)
@@ -444,7 +444,7 @@ function controlOf(
   };
 }
 
-/** The size of a generated control key: 192 bits. */
+/** The size of a generated control key, which has 192 bits. */
 const KEY_BYTES = 24;
 
 export interface ControlAlone {
@@ -454,12 +454,12 @@ export interface ControlAlone {
 }
 
 /**
- * Starts the control API for one command, on data that no server uses. The control API of a command does not listen on a port: only this process can
- * call it. The worlds do no background work, so no webhook is sent.
+ * Starts the control API for one command, on data that no server uses. This control API does not listen on a port, so only this process can send it
+ * requests. The worlds do no background work, so no webhook is sent.
  */
 export async function startControlAlone(config: Config, log: Log, key = randomSecret(KEY_BYTES)): Promise<ControlAlone> {
   const registry = buildRegistry();
-  // The worlds do not report which work begins (`() => {}`), because this process serves one command, and no other request has to wait.
+  // `workBegins` does nothing, because this process serves one command, and no other request has to wait.
   const database = databaseHealth(log);
   const worlds = await openWorlds({ config, registry, log, workBegins: () => {}, database });
   try {

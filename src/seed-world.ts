@@ -1,4 +1,4 @@
-/** Fills a new world with the file of the option `--world`, or with the demo world. */
+/** Fills a new world from the file of the option `--world`, or with the demo world. */
 import { readFileSync } from "node:fs";
 import { type Config, ConfigProblem } from "#config/config";
 // The demo world is imported as text, so that the bundle and the executable contain it. The values of the demo world are public, so only a sandbox
@@ -17,19 +17,19 @@ import { requireExportPlace } from "./export-at-end.ts";
 export interface Demo {
   readonly page: string;
   readonly page_token: string;
-  /** The secret of the demo app. */
+  /** The secret of the demo world's app. */
   readonly secret: string;
   readonly tokens: readonly { readonly token: string; readonly type: string }[];
 }
 
 export interface Beginning {
-  /** The page, tokens and secret of the demo world, if they work. */
+  /** The page, tokens and secret of the demo world; undefined if they do not work. */
   readonly demo: Demo | undefined;
-  /** The text of the file of `--world`; undefined without that option. */
+  /** The text of the file of `--world`; undefined if the option is not set. */
   readonly file: string | undefined;
 }
 
-/** Fills the first world if it is empty, or if `--world` is given, and returns what it was filled with. */
+/** Fills the first world if it is empty, or if `--world` is given. Returns the demo world's tokens and the text of the file. */
 export async function beginWorld(world: OpenWorld, registry: Registry, config: Config, log: Log): Promise<Beginning> {
   await requireExportPlace(config);
   const hasNothing = await isEmpty(world);
@@ -43,14 +43,14 @@ export async function beginWorld(world: OpenWorld, registry: Registry, config: C
 }
 
 interface Filled {
-  /** The text of the file of `--world`; undefined without that option. */
+  /** The text of the file of `--world`; undefined if the option is not set. */
   readonly file: string | undefined;
   readonly warnings: readonly string[];
 }
 
 const noFile: Filled = { file: undefined, warnings: [] };
 
-/** Fills the world with the file of `--world`, or with the demo world; a world that is not a sandbox stays empty without a file. */
+/** Fills the world from the file of `--world`. Without a file, a sandbox gets the demo world, and any other world stays empty. */
 export async function fillWorld(world: OpenWorld, registry: Registry, config: Config): Promise<Filled> {
   const file = config.world === undefined ? undefined : readWorldFile(config.world);
   let warnings: readonly string[] = [];
@@ -60,7 +60,7 @@ export async function fillWorld(world: OpenWorld, registry: Registry, config: Co
   return { file, warnings };
 }
 
-/** Subscribes the address of `--callback` to the webhooks, as `plaza listen` does while it runs. */
+/** Subscribes the address of `--callback` to the webhooks, as `plaza listen` does while that command runs. */
 async function sendWebhooks(world: OpenWorld, registry: Registry, { callback: url }: Config): Promise<void> {
   if (url === undefined) return;
   requireCallable(world, url);
@@ -76,7 +76,7 @@ async function sendWebhooks(world: OpenWorld, registry: Registry, { callback: ur
   });
 }
 
-/** Checks the URL itself. The addresses of its name are checked when a webhook is sent. */
+/** Checks the URL itself. The server checks the addresses of the URL's host name when it sends a webhook. */
 function requireCallable({ outbound }: OpenWorld, url: string): void {
   try {
     outbound.check(url);
@@ -94,13 +94,13 @@ function readWorldFile(file: string): string {
   }
 }
 
-/** The values of the tokens of the demo world, which everybody knows. */
+/** Returns the token values of the demo world, which are public. */
 export async function demoTokenValues(): Promise<readonly string[]> {
   const { tokens } = (await readYaml(demoWorld)) as { tokens: { token: string }[] };
   return tokens.map(({ token }) => token);
 }
 
-/** Finds the live tokens of the demo world, which also exist after a restart or an import. */
+/** Finds the live tokens of the demo world. After a restart or an import the world can contain them too. */
 async function findDemo(world: OpenWorld): Promise<Demo | undefined> {
   const file = (await readYaml(demoWorld)) as { apps: [{ secret: string }]; tokens: { token: string; type: string; page?: string }[] };
   const tokens: Demo["tokens"][number][] = [];

@@ -1,6 +1,6 @@
 /**
- * The option `--stub` of a sandbox: a file answers requests for an edge that Plaza does not serve (D-395). A stub is an ordinary operation of a node
- * type, so token, node and version are checked as for all others.
+ * The option `--stub` of a sandbox: the content of a file is the response to requests for an edge that Plaza does not serve (D-395). A stub is an
+ * ordinary operation of a node type, so token, node and version are checked as in every other operation.
  */
 import { readFile, stat } from "node:fs/promises";
 import { Type } from "typebox";
@@ -16,12 +16,12 @@ import { utf8Text } from "#kernel/text";
 import type { Log } from "#telemetry/log";
 import { signatureOf } from "./watch-world.ts";
 
-/** A start checks the file of each stub. A program asks for some dozens of edges. */
+/** The maximum number of stubs, because the start checks the file of each stub. A program uses some dozens of edges. */
 const STUBS_MAX = 100;
-/** The size of the largest body that a client sends by default. */
+/** The maximum size of a stub's file, which is also the size of the largest body that a client sends by default. */
 const BYTES_MAX = 1_048_576;
 
-/** The operations of the features and of the stubs. Rejects with `ConfigProblem` if a stub cannot be used. */
+/** Returns a registry with the operations of the features and of the stubs. Rejects with `ConfigProblem` if a stub cannot be used. */
 export async function registryWith(features: readonly Feature[], stubs: readonly Stub[], log: Log): Promise<Registry> {
   const own = new Registry(features);
   if (stubs.length === 0) return own;
@@ -47,7 +47,7 @@ async function operationOf({ method, type, edge, file }: Stub, registry: Registr
   };
   return method === "GET"
     ? serveRead(readOperation(contract), () => content.read())
-    : // The file is read before the transaction, which waits for nothing else.
+    : // The file is read before the transaction, because the body of a transaction may await only its statements.
       serveWrite(
         writeOperation({ ...contract, method }),
         async (_request, _tx, read) => read,
@@ -55,7 +55,10 @@ async function operationOf({ method, type, edge, file }: Stub, registry: Registr
       );
 }
 
-/** A stub needs the rights of the read of its node, or of another operation if the node has no read. The token may be in any place. */
+/**
+ * Returns the access rules of a stub. A stub needs the rights that reading its node needs, or the rights of another operation if the node cannot be
+ * read. A request may have its token in any place.
+ */
 function accessOf(type: string, registry: Registry): Access {
   const known = registry.types.map((one) => one.type).filter((one) => registry.endpoints.some(({ nodeType }) => nodeType === one));
   if (!known.includes(type))
@@ -85,7 +88,9 @@ class StubContent {
     readonly onProblem: (problem: string) => void,
   ) {}
 
-  /** Rejects with `ConfigProblem` if the file cannot be used. `onProblem` is called if a changed file cannot be used. */
+  /**
+   * Opens the file. Rejects with `ConfigProblem` if the file cannot be used. `onProblem` is called if the file changes later and then cannot be used.
+   */
   static async open(file: string, onProblem: (problem: string) => void): Promise<StubContent> {
     const content = new StubContent(file, onProblem);
     content.#seen = await signatureOf(file);
@@ -94,7 +99,7 @@ class StubContent {
   }
 
   async read(): Promise<Content> {
-    // Read before the file, so that a change between the two is found by the next request.
+    // The signature is read before the file, so that the next request detects a change between the two reads.
     const signature = await signatureOf(this.file);
     if (signature === this.#seen) return this.#content;
     this.#seen = signature;
@@ -125,7 +130,7 @@ async function readContent(file: string): Promise<Content> {
   return value as Content;
 }
 
-/** The place of the first mistake in a JSON text. */
+/** Returns the position of the first mistake in a JSON text. */
 function placeIn(text: string): string {
   const before = text.slice(0, jsonPrefixLength(text)).split("\n");
   return before.join("\n").length === text.length

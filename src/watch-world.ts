@@ -1,4 +1,4 @@
-/** The option `--watch`: changes of the file of `--world` are applied to the world while the server runs (D-195). */
+/** The option `--watch`: while the server runs, changes of the file of `--world` are applied to the world (D-195). */
 import { readFile, stat } from "node:fs/promises";
 import type { Config } from "#config/config";
 import type { Registry } from "#graph/contract/registry";
@@ -7,7 +7,7 @@ import { WorldFileProblem } from "#graph/worlds/file/text";
 import type { Worlds } from "#graph/worlds/hosting/worlds";
 import { errorFields, type Log } from "#telemetry/log";
 
-/** The interval of the looks at the file. A person who saves the file and looks at the result sees no delay, and a look costs one `stat`. */
+/** The interval of the checks of the file. A person who saves the file and reads the result notices no delay, and a check takes one `stat`. */
 const LOOK_EVERY_MS = 250;
 
 export interface WatchedWorld {
@@ -15,7 +15,7 @@ export interface WatchedWorld {
   stop(): Promise<void>;
 }
 
-/** Watches the file. `loaded` is the text with which the first world was filled. */
+/** Watches the file. `loaded` is the text from which the first world was filled. */
 export function watchWorld(worlds: Worlds, registry: Registry, config: Config, loaded: string, log: Log): WatchedWorld {
   const file = config.world as string;
   let applied = loaded;
@@ -27,16 +27,17 @@ export function watchWorld(worlds: Worlds, registry: Registry, config: Config, l
     const signature = await signatureOf(file);
     const isStill = signature === seen;
     seen = signature;
-    // An editor may be writing the file; a file that was moved away comes back as a new one.
+    // If the file is still changing, an editor may be writing it. If it is missing, it may appear again as a new file. In both cases a later check
+    // continues.
     if (!isStill || signature === undefined || signature === read) return;
     read = signature;
     const text = await readFile(file, "utf8");
     if (text === applied) return;
-    // The first world is a new object after it is reset or restored.
+    // The world is read each time, because the first world is a new object after it is reset or restored.
     const world = worlds.default;
     const { warnings, ...counts } = await reloadWorld(world, registry, applied, requireText(text));
     applied = text;
-    // The option goes before the file's value, as at the start.
+    // The option overrides the file's value, as it does at the start.
     if (config.profile !== undefined) world.profile = config.profile;
     for (const warning of warnings) log.warn({ world: file }, warning);
     log.info({ world: file, ...counts }, "the world file has changed and was applied");
@@ -47,7 +48,7 @@ export function watchWorld(worlds: Worlds, registry: Registry, config: Config, l
     else log.error({ world: file, ...errorFields(error) }, "the world file could not be applied");
   };
   let isBusy = false;
-  // A timer, because no other method notices on every file system, also through links, that a file was written or replaced.
+  // A timer checks the file, because no other method works on every file system and through links when a file is written or replaced.
   const timer = setInterval(() => {
     if (isBusy) return;
     isBusy = true;
@@ -66,7 +67,7 @@ export function watchWorld(worlds: Worlds, registry: Registry, config: Config, l
   };
 }
 
-/** A text that changes whenever the file changes; undefined while the file does not exist. */
+/** Returns a text that changes whenever the file changes, or undefined while the file does not exist. */
 export async function signatureOf(file: string): Promise<string | undefined> {
   try {
     const { mtimeMs, size, ino } = await stat(file);
@@ -76,7 +77,7 @@ export async function signatureOf(file: string): Promise<string | undefined> {
   }
 }
 
-/** Refuses an empty file, because it would remove everything and is most likely being written at the moment. */
+/** Refuses an empty file. Applying it would remove everything, and an editor is most likely writing the file at this moment. */
 function requireText(text: string): string {
   if (text.trim() === "") throw new WorldFileProblem("the file is empty", "", undefined);
   return text;

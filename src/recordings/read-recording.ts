@@ -1,4 +1,4 @@
-/** Reads a recording, also while it grows, and removes recordings. */
+/** Reads recordings, even while they grow, and removes recordings. */
 import { END_LINE, INDEX, sessionFolder, videoFolder } from "./recording-space.ts";
 import { type RecordingStore, storeAt } from "./recording-store.ts";
 
@@ -15,20 +15,20 @@ export interface RecordedSession {
   readonly hasEnded: boolean;
 }
 
-/** Reads the sessions of a video's recording, oldest first; the list is empty if nothing was recorded. */
+/** Reads the sessions of a video's recording, oldest first. The list is empty if the video has no recording. */
 export async function readRecording(root: string, world: string, video: string): Promise<RecordedSession[]> {
   const sessions = await sessionsOf(root, world, video);
   return Promise.all(sessions.map((session) => readSession(storeAt(root), sessionFolder(world, video, session), session)));
 }
 
-/** A text that changes whenever the recording grows, because an index only grows. */
+/** Returns a text that changes whenever the recording grows. The text contains the sizes of the indexes, because an index only grows. */
 export async function recordingVersion(root: string, world: string, video: string): Promise<string> {
   const sessions = await sessionsOf(root, world, video);
   const sizeOf = (session: number): Promise<number> => storeAt(root).sizeOf(`${sessionFolder(world, video, session)}/${INDEX}`);
   return (await Promise.all(sessions.map(async (session) => `${session} ${await sizeOf(session)}`))).join();
 }
 
-/** The highest number of a session of the video; 0 if nothing was recorded. */
+/** Returns the highest number of a session of the video, or 0 if the video has no recording. */
 export async function lastSession(root: string, world: string, video: string): Promise<number> {
   return (await sessionsOf(root, world, video)).at(-1) ?? 0;
 }
@@ -50,7 +50,7 @@ async function readSession(store: RecordingStore, folder: string, session: numbe
   return { session, segments, hasEnded };
 }
 
-/** LIVE-14: a deleted video's recording is removed. */
+/** LIVE-14: when a video is deleted, its recording is removed. */
 export const removeRecording = (root: string, world: string, video: string): Promise<void> => storeAt(root).remove(videoFolder(world, video));
 
 /** Removes all recordings of a world that is deleted or reset. */

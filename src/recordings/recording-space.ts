@@ -1,6 +1,6 @@
 /**
- * The space of recordings: a limit for all of them, and a reserve of the disk that stays free for other data. This file also has the paths of a
- * recording in its store.
+ * The space for recordings: a limit for all recordings together, and a reserve on the disk that stays free for other data. This file also defines the
+ * paths of a recording in its store.
  */
 import { storeAt } from "./recording-store.ts";
 
@@ -12,15 +12,15 @@ class NoSpace extends Error {
 }
 
 export interface SpaceLimits {
-  /** The number of bytes for all recordings together; 0 means that there is no limit. */
+  /** The maximum number of bytes for all recordings together; 0 means that there is no limit. */
   readonly bytesMax: number;
-  /** The number of bytes on the disk that recordings leave free. */
+  /** The number of bytes that recordings leave free on the disk. */
   readonly reserveBytes: number;
 }
 
-/** The number of recorded bytes after which the free space is read again: a look at the disk for each segment would cost more. */
+/** The number of recorded bytes after which the free space is read again, because reading it for each segment would take too long. */
 const LOOK_EVERY_BYTES = 16 * 1024 * 1024;
-/** The number of recorded bytes after which the files are counted again, because deleted recordings no longer count. */
+/** The number of recorded bytes after which the files are counted again, because the bytes of deleted recordings no longer count. */
 const COUNT_EVERY_BYTES = 1024 * 1024 * 1024;
 
 const freeBytesOf = (root: string): Promise<number> => storeAt(root).freeBytes();
@@ -40,7 +40,7 @@ export class RecordingSpace {
     this.#freeBytesOf = freeOf;
   }
 
-  /** Called before `byteCount` bytes are written. Throws `NoSpace`. */
+  /** Reserves space. The caller calls this method before it writes `byteCount` bytes. Throws `NoSpace`. */
   async take(byteCount: number): Promise<void> {
     await this.#look();
     const used = (this.#usedBytes ?? 0) + byteCount;
@@ -72,9 +72,9 @@ export class RecordingSpace {
 }
 
 /**
- * A session of a recording is a folder of the store, `{world}/{video}/{session}/`, with the segments `0.ts`, `1.ts`, … and `index`. For each complete segment
- * the index has a line with its duration (ms), its bytes, its beginning (the machine's time), and `discontinuous` if it does not continue the segment
- * before it. The last line is `end` once the session is over.
+ * A session of a recording is a folder of the store, `{world}/{video}/{session}/`, with the segments `0.ts`, `1.ts`, … and `index`. For each complete
+ * segment the index has a line with the segment's duration (ms), its bytes, its beginning (the machine's time), and the word `discontinuous` if the
+ * segment does not continue the previous one. When the session is over, the index gets the last line `end`.
  */
 export const videoFolder = (world: string, video: string): string => `${world}/${video}`;
 export const sessionFolder = (world: string, video: string, session: number): string => `${videoFolder(world, video)}/${session}`;
@@ -88,5 +88,7 @@ export const indexLine = (
   byteCount: number,
 ): string => `${Math.round(durationMs)} ${byteCount} ${Math.round(beganRealMs)}${isDiscontinuous ? " discontinuous" : ""}\n`;
 
-/** The longest segment, rounded to whole seconds, so that a playlist's target duration never changes (RFC 8216, 4.3.3.1 and 6.2.1). */
+/**
+ * The duration of the longest segment, rounded to whole seconds, so that a playlist's target duration never changes (RFC 8216, 4.3.3.1 and 6.2.1).
+ */
 export const SEGMENT_SECONDS_MAX = 6;

@@ -1,6 +1,6 @@
 /**
- * The store of recordings: a folder, or a bucket of an object store that speaks the protocol S3 (D-422). A path is `{world}/{video}/{session}/{name}`,
- * and the names have no other parts.
+ * The store of recordings: a folder, or a bucket of an object store with the protocol S3 (D-422). A path is `{world}/{video}/{session}/{name}`, and
+ * each of these names is one segment of the path.
  */
 
 import { appendFile, mkdir, readdir, readFile, rename, rm, stat, statfs, writeFile } from "node:fs/promises";
@@ -8,28 +8,28 @@ import { join } from "node:path";
 import { file, S3Client } from "bun";
 
 export interface RecordingStore {
-  /** Writes an object in such a way that readers never see an incomplete one. */
+  /** Writes an object so that a reader sees either the complete object or no object. */
   write(path: string, bytes: Uint8Array): Promise<void>;
-  /** Adds text to the end of an object. `whole` is the whole text with the addition. */
+  /** Adds text to the end of an object. `whole` is the whole text including the added text. */
   append(path: string, added: string, whole: string): Promise<void>;
-  /** The text of an object; empty if it does not exist. */
+  /** Returns the text of an object, or an empty text if the object does not exist. */
   readText(path: string): Promise<string>;
-  /** The number of bytes of an object; 0 if it does not exist. */
+  /** Returns the number of bytes of an object, or 0 if the object does not exist. */
   sizeOf(path: string): Promise<number>;
-  /** The names of the folders directly in a folder; empty if it does not exist. */
+  /** Returns the names of the folders directly in a folder. The list is empty if the folder does not exist. */
   folders(path: string): Promise<string[]>;
-  /** The content of an object; undefined if it does not exist. */
+  /** Returns the content of an object, or undefined if the object does not exist. */
   open(path: string): Promise<{ readonly content: ReadableStream<Uint8Array>; readonly size: number } | undefined>;
-  /** Makes a folder before something is written into it. */
+  /** Makes a folder. The caller does this before it writes an object into the folder. */
   makeFolder(path: string): Promise<void>;
-  /** Removes a folder with everything in it. */
+  /** Removes a folder with its content. */
   remove(path: string): Promise<void>;
   usedBytes(): Promise<number>;
-  /** The number of free bytes; infinite if the store does not report it. */
+  /** Returns the number of free bytes, or infinity if the store does not report it. */
   freeBytes(): Promise<number>;
 }
 
-/** A recording may be private: only the user of the server may read it. */
+/** The permissions of a file. A recording may be private, so only the user who runs the server may read it. */
 const OWN = { mode: 0o600 };
 
 class FolderStore implements RecordingStore {
@@ -72,7 +72,7 @@ class FolderStore implements RecordingStore {
 
   async remove(path: string): Promise<void> {
     const folder = join(this.#root, path);
-    // Most worlds have no recordings, and looking costs a tenth of removing a folder that does not exist.
+    // Most worlds have no recordings. Checking whether the folder exists takes a tenth of the time that removing a missing folder takes.
     if ((await stat(folder).catch(nothing(undefined))) !== undefined) await rm(folder, { recursive: true, force: true });
   }
 
@@ -92,7 +92,7 @@ class FolderStore implements RecordingStore {
   }
 }
 
-/** Treats a missing file or folder as empty. Other problems of the disk are errors. */
+/** Makes an error handler that returns `empty` if a file or folder does not exist. Other problems of the disk remain errors. */
 const nothing =
   <T>(empty: T) =>
   (error: NodeJS.ErrnoException): T => {
@@ -100,21 +100,21 @@ const nothing =
     throw error;
   };
 
-/** The greatest number of objects in one response of a list, which is S3's own limit. */
+/** The maximum number of objects in one response to a list request, which is S3's own limit. */
 const LISTED_MAX = 1_000;
-/** The number of objects that are deleted at the same time. */
+/** The number of objects that are deleted concurrently. */
 const DELETED_AT_ONCE = 16;
 
 const isMissing = (error: unknown): boolean => error instanceof Error && "code" in error && (error.code === "NoSuchKey" || error.code === "NotFound");
 
-/** A bucket. Objects are complete or missing, so a killed server leaves only complete segments, as in a folder. */
+/** Stores recordings in a bucket. An object is either complete or missing, so a killed server leaves only complete segments, as in a folder. */
 class BucketStore implements RecordingStore {
   readonly #client: S3Client;
   readonly #prefix: string;
 
   /**
-   * `address` is `s3://key:secret@bucket/prefix?endpoint=https://…&region=…`. The runtime reads the parts that are left out from the environment, as
-   * other programs do (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, S3_ENDPOINT).
+   * `address` is `s3://key:secret@bucket/prefix?endpoint=https://…&region=…`. If the key, secret, endpoint or region is left out, the runtime reads
+   * it from the environment, as other programs do (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, S3_ENDPOINT).
    */
   constructor(address: string) {
     const { username, password, hostname, pathname, searchParams } = new URL(address);
@@ -169,7 +169,7 @@ class BucketStore implements RecordingStore {
 
   async open(path: string): ReturnType<RecordingStore["open"]> {
     try {
-      // A segment has some megabytes at most, and a missing one is known only from the response.
+      // The whole segment is read, because a segment has some megabytes at most, and only the response shows whether a segment is missing.
       const bytes = await this.#client.file(this.#prefix + path).bytes();
       return { content: new Blob([bytes]).stream(), size: bytes.length };
     } catch (error) {
@@ -200,7 +200,7 @@ class BucketStore implements RecordingStore {
     return Number.POSITIVE_INFINITY;
   }
 
-  /** The objects below a path, a thousand at a time. */
+  /** Yields the objects whose paths begin with `path`, up to a thousand at a time. */
   async *#pages(path: string): AsyncGenerator<readonly { readonly key: string; readonly size: number }[]> {
     let after: string | undefined;
     for (;;) {
@@ -219,7 +219,7 @@ export const isBucket = (root: string): boolean => root.startsWith("s3://");
 
 const stores = new Map<string, RecordingStore>();
 
-/** The store at `root`: the path of a folder, or the address of a bucket. */
+/** Returns the store at `root`, which is the path of a folder or the address of a bucket. */
 export function storeAt(root: string): RecordingStore {
   const known = stores.get(root);
   if (known !== undefined) return known;

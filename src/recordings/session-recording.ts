@@ -1,5 +1,5 @@
 /**
- * Writes one session of a recording. A segment is added to the index only after it is written, so a process that is killed leaves only complete
+ * Writes one session of a recording. A segment is added to the index only after the segment is written, so a killed process leaves only complete
  * segments.
  */
 import { END_LINE, INDEX, indexLine, type RecordingSpace, segmentFile, sessionFolder } from "./recording-space.ts";
@@ -10,20 +10,20 @@ export interface RecordedSegment {
   readonly durationMs: number;
   /** The machine's time at which the segment began to arrive. */
   readonly beganRealMs: number;
-  /** Whether players have to expect other times, or another form of picture or sound, than in the segment before. */
+  /** Whether the timestamps, or the form of picture or sound, differ from those of the previous segment. */
   readonly isDiscontinuous: boolean;
 }
 
-/** `no_storage`: the disk is full or too slow, or the recordings use all of their space. */
+/** `no_storage` means that the disk is full or too slow, or that the recordings use all of their space. */
 export type RecordingFailure = "no_storage";
 
-/** The number of bytes that may wait to be written: if more wait, the disk is too slow. */
+/** The maximum number of bytes that may wait to be written. If more bytes wait, the disk is too slow. */
 const WAITING_BYTES_MAX = 64 * 1024 * 1024;
 
 export class SessionRecording {
   readonly #store: RecordingStore;
   readonly #folder: string;
-  /** The text of the index so far. */
+  /** The text of the index that was written so far. */
   #index = "";
   readonly #space: RecordingSpace;
   readonly #onFailure: (failure: RecordingFailure, error: unknown) => void;
@@ -44,14 +44,14 @@ export class SessionRecording {
     this.#written = this.#attempt(() => this.#store.makeFolder(this.#folder));
   }
 
-  /** Adds a segment. Segments are written in the order in which they are added. */
+  /** Adds a segment. Segments are written in the order in which they were added. */
   add(segment: RecordedSegment): void {
     this.#waitingBytes += segment.bytes.length;
     if (this.#waitingBytes > WAITING_BYTES_MAX) this.#fail(new Error("the disk is too slow for the recording"));
     this.#written = this.#written.then(() => this.#attempt(() => this.#write(segment)));
   }
 
-  /** Resolves when all segments are written. */
+  /** Ends the recording. Resolves when all segments are written. */
   end(): Promise<void> {
     this.#written = this.#written.then(() => this.#attempt(() => this.#append(END_LINE)));
     return this.#written;

@@ -1,8 +1,8 @@
 /**
- * The program's log: lines of JSON or text on stderr.
+ * The program's log, which consists of lines of JSON or text on stderr.
  *
- * **Invariant:** no token, key or secret reaches the log; requests are logged by method, path without query, trace id, operation and status. A field
- * that may repeat a caller's input, such as the message of an error, is redacted and cut.
+ * **Invariant:** no token, key or secret reaches the log; a request is logged with its method, path without query, trace id, operation and status. A
+ * field that may repeat a caller's input, such as the message of an error, is redacted and cut.
  */
 import { styleText } from "node:util";
 import { isUnreachable } from "#kernel/errors";
@@ -19,7 +19,7 @@ export interface LogOptions {
 
 const ORDER: readonly Level[] = ["error", "warn", "info", "debug"];
 const COLORS = { error: "red", warn: "yellow", info: "green", debug: "blue" } as const;
-/** The number of characters in a field. A stack has some 2,000 characters. */
+/** The maximum number of characters of a field. A stack has some 2,000 characters. */
 const FIELD_CHARACTERS_MAX = 8_192;
 
 export class Log {
@@ -34,7 +34,7 @@ export class Log {
     this.#shown = options.level === "silent" ? -1 : ORDER.indexOf(options.level);
   }
 
-  /** Whether the log shows lines of this level. The caller asks this before it makes expensive fields. */
+  /** Whether the log shows lines of this level. A caller asks before it makes fields that take long to make. */
   shows(level: Level): boolean {
     return ORDER.indexOf(level) <= this.#shown;
   }
@@ -45,8 +45,8 @@ export class Log {
   debug = (fields: LogFields, message: string): void => this.#add("debug", fields, message);
 
   /**
-   * Logs like `info`, but cheaply, and writes the line a moment later. `line` is for the line of each request. `fields` is the inside of a JSON
-   * object.
+   * Logs like `info`, but takes less time, and writes the line a moment later. Each request writes its line by this method. `fields` is the inside of
+   * a JSON object.
    */
   line(fields: string, message: string): void {
     if (!this.shows("info")) return;
@@ -54,9 +54,9 @@ export class Log {
     else this.#stderr.add(`{"level":"info","time":"${this.#time()}",${fields},"msg":"${message}"}\n`);
   }
 
-  /** The time of a line as text, which is kept, because many lines have the same time. */
+  /** Returns the time of a line as text. The text is cached, because many lines have the same time. */
   #time(): string {
-    // The machine's clock, as in every line of the log.
+    // The time is from the machine's clock, as in every line of the log.
     const nowMs = Date.now();
     if (nowMs !== this.#timeMs) {
       this.#timeMs = nowMs;
@@ -65,7 +65,7 @@ export class Log {
     return this.#timeText;
   }
 
-  /** Resolves when every line so far is written, or when no reader takes the lines any more. */
+  /** Resolves when all lines so far are written, or when nobody reads the lines any more. */
   flush(): Promise<void> {
     return this.#stderr.flush();
   }
@@ -80,7 +80,7 @@ export class Log {
   }
 }
 
-/** A line for people, in color if stderr is a terminal. The time is in the machine's time zone. */
+/** Returns a line for people, in color if stderr is a terminal. Its time is in the machine's time zone. */
 function linesForPeople(level: Level, time: string, fields: LogFields, message: string): string {
   const styled = (style: Parameters<typeof styleText>[0], text: string): string => styleText(style, text, { stream: process.stderr });
   const shown = Object.entries(fields).filter(([, value]) => value !== undefined);
@@ -91,7 +91,7 @@ function linesForPeople(level: Level, time: string, fields: LogFields, message: 
   ].join("\n");
 }
 
-/** Redacts and cuts the texts in fields, and does the same with the JSON of objects. */
+/** Redacts and cuts the texts in the fields. The JSON text of an object is redacted and cut in the same way. */
 export function shownFields(fields: LogFields): LogFields {
   const shown: Record<string, unknown> = {};
   for (const name in fields) {
@@ -105,19 +105,19 @@ export function shownFields(fields: LogFields): LogFields {
 const excerpt = (text: string): string => (text.length > FIELD_CHARACTERS_MAX ? `${redact(text.slice(0, FIELD_CHARACTERS_MAX))}…` : redact(text));
 
 /**
- * The level of a failure that is tried again. While the database cannot be reached, such failures come several times a second, and would hide the one
- * line that names the problem of the database (D-341).
+ * Returns the level for a failure after which the server tries again. While the database cannot be reached, such failures happen several times a
+ * second, and would hide the one line that names the problem of the database (D-341).
  */
 export const levelOf = (error: unknown): "debug" | "error" => (isUnreachable(error) ? "debug" : "error");
 
-/** The fields of an error in the log: enough to find the place in the code. */
+/** Returns the fields of an error in the log. These are enough to find the line of code that failed. */
 export function errorFields(error: unknown): LogFields {
   if (!(error instanceof Error)) return { error: String(error) };
   const cause = error.cause instanceof Error ? { cause: error.cause.message } : {};
   return { error: error.message, error_name: error.name, ...cause, stack: framesOf(error) };
 }
 
-/** The frames of the error's stack, without its message, which is a field of its own. */
+/** Returns the frames of the error's stack without the error's message, which has its own field. */
 const framesOf = ({ stack = "" }: Error): string =>
   stack
     .split("\n")

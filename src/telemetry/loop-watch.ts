@@ -1,23 +1,26 @@
 /**
- * Finds the work that blocks the event loop, so that an operator knows what to limit. Work calls `begin` with its name before each part that may take
- * long; a part lasts until the next part begins, or until the loop goes on.
+ * Finds the work that blocks the event loop, so that an operator knows what to limit. Work calls `begin` with its name before each step that may take
+ * long; a step lasts until the next step begins, or until the turn of the loop ends.
  */
 
-/** The shortest hold that is reported: a shorter one delays other requests less than a slow network does. */
+/** The shortest blocking time that is reported. A shorter time delays other requests less than a slow network does. */
 const HOLD_MS_MIN = 50;
-/** Parts from this length on are told apart from later parts of their turn by the CPU time, too. */
+/**
+ * If a step takes at least this long, the CPU time is read at its end, so that the CPU time of this step does not count for later steps of the same
+ * turn.
+ */
 const READ_CPU_MS_MIN = 10;
-/** The number of names that are counted separately; there are fewer operations and kinds of jobs than this. */
+/** The maximum number of names that are counted separately. There are fewer operations and kinds of jobs than this. */
 const NAMES_MAX = 500;
 const OTHER_WORK = "other work";
-/** The interval at which the lag is measured. A timer that wakes an idle process four times a second costs nothing measurable. */
+/** The interval at which the lag is measured. A timer that wakes an idle process four times a second takes no measurable CPU time. */
 const SAMPLE_MS = 250;
-/** The number of measurements that are kept: those of the last five minutes. */
+/** The maximum number of stored measurements, which are those of the last five minutes. */
 const SAMPLES_MAX = 1_200;
 
 export interface Hold {
   readonly work: string;
-  /** The delivery, job or upload that the work was for. */
+  /** The id of the delivery, job or upload that the work was for. */
   readonly id: string | undefined;
   readonly ms: number;
 }
@@ -30,17 +33,17 @@ export interface HoldsOfWork {
 
 /** The metrics of the event loop, as JSON. */
 export interface LoopReport {
-  /** The 99th percentile of the lag in the last five minutes: 99 of 100 timers were at most this late. */
+  /** The 99th percentile of the lag in the last five minutes: of 100 timers, 99 were at most this late. */
   readonly lagP99Ms: number;
   readonly holds: readonly HoldsOfWork[];
 }
 
 export interface LoopWatchOptions {
-  /** The milliseconds of a monotonic clock. */
+  /** Returns the milliseconds of a monotonic clock. */
   nowMs(): number;
-  /** The CPU time of the thread that serves requests. */
+  /** Returns the CPU time of the thread that serves requests, in ms. */
   cpuMs(): number;
-  /** Calls `run` when the loop goes on. */
+  /** Calls `run` when the current turn of the loop has ended. */
   afterTurn(run: () => void): void;
   onHold(hold: Hold): void;
 }
@@ -49,11 +52,11 @@ export class LoopWatch {
   readonly #options: LoopWatchOptions;
   readonly #holds = new Map<string, { count: number; longestMs: number }>();
   readonly #lagsMs: number[] = [];
-  /** The work of this turn of the loop; undefined if no work has called `begin` in it. */
+  /** The name of the current work in this turn of the loop; undefined if no work has called `begin` in this turn. */
   #work: string | undefined;
   #id: string | undefined;
   #beganMs = 0;
-  /** The CPU time when the turn began, or when a long part of it ended. */
+  /** The CPU time when the turn began, or when its last long step ended. */
   #cpuMs = 0;
   #sampleDueMs = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
@@ -65,7 +68,7 @@ export class LoopWatch {
   /** Starts the measurements. The timer of the measurements does not keep the process running. */
   start(): void {
     this.#sampleDueMs = this.#options.nowMs() + SAMPLE_MS;
-    // timer: the lateness of its calls is the measurement.
+    // timer: the measurement is how late the timer calls the method.
     this.#timer = setInterval(() => this.sample(), SAMPLE_MS);
     this.#timer.unref();
   }
@@ -85,7 +88,7 @@ export class LoopWatch {
     this.#beganMs = now;
   };
 
-  /** Notes how late the timer called it. */
+  /** Records how late the timer called this method. */
   sample(): void {
     const now = this.#options.nowMs();
     this.#lagsMs.push(Math.max(0, now - this.#sampleDueMs));
@@ -110,7 +113,7 @@ export class LoopWatch {
     const passedMs = now - this.#beganMs;
     if (passedMs < READ_CPU_MS_MIN) return;
     const cpuMs = this.#options.cpuMs();
-    // On a busy machine a process may get no CPU for some time, and then its own work is not the reason for the delay.
+    // On a busy machine a process may get no CPU for some time. Then the work of the process itself is not the reason for the delay.
     const ms = Math.min(passedMs, cpuMs - this.#cpuMs);
     this.#cpuMs = cpuMs;
     if (ms < HOLD_MS_MIN || this.#work === undefined) return;

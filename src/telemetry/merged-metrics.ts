@@ -42,7 +42,7 @@ const mergedDeliveries = (all: readonly WorldDeliveries[]): WorldDeliveries[] =>
 
 const mergedBy = <T>(all: readonly T[], keyOf: (one: T) => string): T[] => Map.groupBy(all, keyOf).values().map(sumOf).toArray();
 
-/** Adds numbers up, also those inside lists and objects. All other values are the same in all, and the first one is kept. */
+/** Adds up all numbers, also the numbers inside lists and objects. All other values are equal in all reports, so the first one is used. */
 const sumOf = <T>(all: readonly T[]): T => structuredClone(all).reduce((sum, one) => added(sum, one) as T);
 
 function added(one: unknown, other: unknown): unknown {

@@ -1,4 +1,4 @@
-/** The metrics of a process, as JSON. Workers send their metrics to the first process, and `/metrics` shows those of all processes. */
+/** The metrics of a process, as JSON. Workers send their metrics to the first process, and `/metrics` shows the metrics of all processes. */
 import type { OpenWorld } from "#graph/worlds/open-world";
 import { type DatabaseReport, NO_REPORT } from "#storage/database-health";
 import type { AttemptMetrics, BrokenMetrics } from "#webhooks/history/metrics";
@@ -20,9 +20,9 @@ export interface ProcessFacts {
   readonly heapBytes: number;
   readonly cpuSeconds: number;
   readonly uptimeSeconds: number;
-  /** Unix time at which the process started. */
+  /** The Unix time at which the process started, in seconds. */
   readonly startedSeconds: number;
-  /** The number of open files; undefined if the system does not report it as Linux does. */
+  /** The number of open files; undefined if the system does not report it in Linux's way. */
   readonly openFiles: number | undefined;
   readonly openFilesMax: number | undefined;
 }
@@ -34,9 +34,9 @@ export interface ProcessReport extends ProcessFacts {
 /** The counts of spans since the start of the process. */
 export interface SpanCounts {
   readonly exported: number;
-  /** The collector did not take these spans. */
+  /** The number of spans that the collector did not accept. */
   readonly failed: number;
-  /** These spans were dropped because too many spans waited for the collector. */
+  /** The number of spans that were dropped because too many spans were waiting for the collector. */
   readonly dropped: number;
 }
 
@@ -44,7 +44,7 @@ export interface MetricsReport extends RequestsReport, Pick<LoopReport, "holds">
   readonly database: DatabaseReport;
   readonly webhooks: readonly WorldDeliveries[];
   readonly processes: readonly ProcessReport[];
-  /** Undefined if traces are off. */
+  /** The counts of spans; undefined if traces are off. */
   readonly spans: SpanCounts | undefined;
 }
 

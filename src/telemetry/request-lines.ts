@@ -1,18 +1,18 @@
-/** Writes a line into the log for each request of the graph. The code here has to be cheap. */
+/** Writes a line into the log for each request of the graph. This module must be fast, because it runs for every request. */
 import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
 import type { RequestEntry } from "#graph/worlds/request-log";
 import type { WorkObserver } from "#graph/worlds/world";
 import { redact } from "#kernel/redaction/redaction";
 import { errorFields, type Log, levelOf } from "./log.ts";
 
-/** The number of characters of a text of the request that a line quotes. */
+/** The maximum number of characters of a text from the request or response in a line. */
 const CHARACTERS_MAX = 300;
 
 const excerpt = (text: string): string => (text.length > CHARACTERS_MAX ? `${text.slice(0, CHARACTERS_MAX)}…` : text);
 
 /**
- * Returns the function that logs a request. The line leaves out the query, because the query may hold tokens. The path is the only field that may
- * need escapes. `pid` is the id of this process, and `client` the address from which the request came.
+ * Returns the function that logs a request. The line leaves out the query, because a query may contain tokens. Of the other texts only the path may
+ * need escapes. `pid` is the id of this process, and `client` is the address from which the request came.
  */
 export const requestLines =
   (log: Log, pid: number) =>
@@ -28,7 +28,7 @@ export const requestLines =
     );
   };
 
-/** The cause of a refusal, as further fields of the line; it reads both forms of errors. */
+/** Returns the code and message of an error response as further fields of the line. The function reads both forms of errors. */
 function reasonOf(body: string): string {
   try {
     const found = JSON.parse(body) as { error?: unknown };
@@ -42,7 +42,7 @@ function reasonOf(body: string): string {
   }
 }
 
-/** The lines about a world's background work. Each line has the name of the world, except for the first world. */
+/** Returns the observer that logs a world's background work. Each line has the name of the world, unless it is the first world. */
 export function workLog(log: Log, world: string, workBegins: WorkObserver["workBegins"]): WorkObserver {
   const about = world === DEFAULT_WORLD ? {} : { world };
   return {
@@ -77,5 +77,5 @@ export function workLog(log: Log, world: string, workBegins: WorkObserver["workB
   };
 }
 
-/** A receiver's URL without its query, because receivers put secrets into it. */
+/** Returns a receiver's URL without its query, because receivers put secrets into the query. */
 const withoutQuery = (url: string): string => url.split("?", 1)[0] ?? url;

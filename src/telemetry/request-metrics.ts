@@ -1,6 +1,6 @@
-/** Counts requests by operation, with their durations, for `/metrics`. Counting is cheap enough for every request. */
+/** Counts requests by operation, with their durations, for `/metrics`. Counting is fast enough for every request. */
 
-/** Upper edges of the histogram in ms: a read takes less than 1 ms, a durable write 2 to 5, a handshake up to 10,000 (D-61). */
+/** The upper edges of the histogram's intervals in ms. A read takes less than 1 ms, a durable write 2 to 5, a handshake up to 10,000 (D-61). */
 export const DURATION_EDGES_MS: readonly number[] = [0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000];
 
 export interface OperationMetrics {
@@ -8,19 +8,19 @@ export interface OperationMetrics {
   /** The number of requests with a status of 400 or more. */
   errors: number;
   readonly byStatus: Record<string, number>;
-  /** The number of requests per edge, not cumulative; the last number counts the requests above all edges. */
+  /** The number of requests in each interval, not cumulative. The last number counts the requests above the highest edge. */
   readonly durations: number[];
   durationSumMs: number;
 }
 
 /**
- * The reason why a request is turned away (D-97): too many requests run (`requests`), or their bodies are too large together (`bytes`); too many
- * requests of its app wait for other servers; arriving bodies use too much memory; the server stops.
+ * The reason why a request is turned away (D-97). `requests`: too many requests are running. `bytes`: their bodies are too large together. `waiting`:
+ * too many requests of the request's app wait for other servers. `arriving`: arriving bodies use too much memory. `stopping`: the server stops.
  */
 export type TurnAwayReason = "requests" | "bytes" | "waiting" | "arriving" | "stopping";
 
 export interface TurnedAway {
-  /** The app of the request's live token; undefined if the request counted against its address. */
+  /** The app of the request's live token; undefined if the request counted against its client's address. */
   readonly app: string | undefined;
   readonly reason: TurnAwayReason;
   readonly count: number;
@@ -33,7 +33,7 @@ export interface ConnectionMetrics {
   evicted: number;
 }
 
-/** The requests of one process or of several, as JSON. */
+/** The counts of the requests of one or several processes, as JSON. */
 export interface RequestsReport {
   readonly inFlight: number;
   readonly waiting: number;
@@ -42,12 +42,12 @@ export interface RequestsReport {
   readonly operations: Readonly<Record<string, Readonly<OperationMetrics>>>;
 }
 
-/** The number of apps that are counted separately, so that a flood by many apps uses little memory. Further apps count as `others`. */
+/** The maximum number of apps that are counted separately, so that a flood by many apps uses little memory. Further apps count as `others`. */
 const APPS_MAX = 1_000;
 const OTHER_APPS = "others";
 
 export class RequestMetrics {
-  /** The number of requests in the pipeline now, without those that wait for another server. */
+  /** The number of requests that are currently in the pipeline, without the requests that wait for another server. */
   inFlight = 0;
   /** The number of requests that wait for another server, e.g. for the handshake of a callback. */
   waiting = 0;
@@ -55,7 +55,7 @@ export class RequestMetrics {
   readonly #turnedAway = new Map<string, { app: string | undefined; reason: TurnAwayReason; count: number }>();
   readonly #operations = new Map<string, OperationMetrics>();
 
-  /** Counts a request that is turned away. `app` is the app of the request's live token, if it has one. */
+  /** Counts a request that is turned away. `app` is the app of the request's live token; undefined if it has none. */
   turnAway(app: string | undefined, reason: TurnAwayReason): void {
     const known = this.#turnedAway.get(`${reason} ${app}`);
     if (known !== undefined) known.count++;
@@ -87,7 +87,7 @@ export class RequestMetrics {
     (metrics.durations[edge] as number)++;
   }
 
-  /** The metrics by operation; the key `unknown` has the requests without an operation. */
+  /** Returns the metrics of each operation. The key `unknown` has the requests without an operation. */
   operations(): ReadonlyMap<string, Readonly<OperationMetrics>> {
     return this.#operations;
   }

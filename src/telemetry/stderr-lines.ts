@@ -1,30 +1,32 @@
 /**
- * Writes lines to stderr without waiting for its reader: a pipe that nobody reads would block the whole server at the next line. Lines that the
- * reader has not taken yet are kept in memory, up to a limit. Lines beyond the limit are dropped.
+ * Writes lines to stderr without waiting for the reader of stderr, because a pipe that nobody reads would block the whole server at the next line.
+ * Lines that the reader has not accepted yet stay in memory, up to a limit. Further lines are dropped.
  */
 import { write } from "node:fs";
 
 const STDERR = 2;
-/** The number of bytes that may wait: the request lines of several seconds on a busy server. */
+/** The maximum number of bytes that may wait to be written. The request lines of several seconds on a busy server need this space. */
 const WAITING_BYTES_MAX = 1_048_576;
-/** The largest number of bytes of one UTF-16 code unit. */
+/** The maximum number of bytes in UTF-8 for one code unit of UTF-16. */
 const UTF8_BYTES_MAX = 3;
-/** The interval at which lines are written, short enough for a person who watches. One system call writes all lines of an interval. */
+/**
+ * The interval at which lines are written. It is short enough for a person who watches the log, and one system call writes all lines of an interval.
+ */
 const WRITE_EVERY_MS = 50;
-/** The time that a slow reader gets at the end of the program. */
+/** The time that a slow reader gets when the program ends. */
 const LAST_MS_MAX = 500;
 
-/** Keeps the waiting lines as bytes, because the garbage collector would copy texts that live for this time. */
+/** Stores the waiting lines as bytes, because the garbage collector would copy texts that live as long as the interval. */
 export class StderrLines {
   #waiting: Buffer | undefined;
   #size = 0;
-  /** The buffer that is neither being filled nor being written. */
+  /** A buffer that is currently neither filled nor written. */
   #spare: Buffer | undefined;
   #leftOut = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #writing: Promise<void> | undefined;
 
-  /** Adds a line, which is written soon, in order with all others. `line` ends with a line break. */
+  /** Adds a line, which is written soon, after all earlier lines. `line` ends with a line break. */
   add(line: string): void {
     if (this.#size + UTF8_BYTES_MAX * line.length > WAITING_BYTES_MAX) {
       this.#leftOut++;
@@ -32,19 +34,19 @@ export class StderrLines {
     }
     this.#waiting ??= Buffer.allocUnsafeSlow(WAITING_BYTES_MAX);
     this.#size += this.#waiting.write(line, this.#size);
-    // timer: lines that come close together are written together.
+    // timer: lines that are added within a short time are written together.
     this.#timer ??= setTimeout(() => this.#begin(), WRITE_EVERY_MS).unref();
   }
 
-  /** Writes a line as soon as the reader takes it. */
+  /** Adds a line, and writes it as soon as the reader accepts it. */
   write(line: string): void {
     this.add(line);
     this.#begin();
   }
 
-  /** Waits until all lines are written, at the end of the program. */
+  /** Waits until all lines are written. The program calls this method at its end. */
   async flush(): Promise<void> {
-    // timer: a reader that does not read must not delay the end.
+    // timer: a reader that does not read must not delay the end of the program.
     const late = new Promise<void>((resolve) => setTimeout(resolve, LAST_MS_MAX).unref());
     this.#begin();
     await Promise.race([late, this.#writing]);
@@ -72,7 +74,7 @@ export class StderrLines {
   }
 
   #leftOutLine(): string {
-    // The machine's clock, as in every line of the log.
+    // The time is from the machine's clock, as in every line of the log.
     const fields = {
       level: "warn",
       time: new Date().toISOString(),
@@ -84,12 +86,12 @@ export class StderrLines {
   }
 }
 
-/** Writes the bytes. The promise also resolves if nobody reads stderr any more; then the lines are dropped. */
+/** Writes the bytes. The promise also resolves if nobody reads stderr any more; in this case the lines are dropped. */
 function written(bytes: Buffer): Promise<void> {
   return new Promise((resolve) => {
     const from = (offset: number): void =>
       write(STDERR, bytes, offset, bytes.length - offset, null, (error, count) => {
-        // timer: the pipe is full and does not block, so its reader gets time before the next try.
+        // timer: the pipe is full and does not block, so its reader gets time before the next attempt.
         if (error?.code === "EAGAIN") setTimeout(() => from(offset), WRITE_EVERY_MS);
         else if (error !== null || offset + count >= bytes.length) resolve();
         else from(offset + count);

@@ -1,5 +1,5 @@
 /**
- * Traces with OpenTelemetry (D-356). The module `tracing.ts` is loaded only if the operator names a collector, because the packages take a third of a
+ * Traces with OpenTelemetry (D-356). The server loads this module only if the operator names a collector, because the packages take a third of a
  * second to load from their files.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
@@ -33,9 +33,12 @@ import { errorFields, type Log } from "./log.ts";
 import type { SpanCounts } from "./metrics-report.ts";
 
 export interface TracingOptions {
-  /** The address of the collector, to which `/v1/traces` is added. */
+  /** The address of the collector. The exporter appends `/v1/traces` to it. */
   readonly endpoint: string;
-  /** The part of the traces that are recorded, from 0 to 1, unless the caller of a request has decided that. */
+  /**
+   * The fraction of the traces that are recorded, from 0 to 1. If the caller of a request has decided whether its trace is recorded, this decision
+   * applies.
+   */
   readonly ratio: number;
   readonly version: string;
   readonly log: Log;
@@ -43,18 +46,18 @@ export interface TracingOptions {
 
 export interface OpenTracing extends Tracing {
   readonly counts: SpanCounts;
-  /** Sends the spans that wait, for `ms` at most, and ends. */
+  /** Sends the waiting spans, which takes `ms` at most, and ends. */
   stop(ms: number): Promise<void>;
 }
 
-/** The number of spans that wait for the collector, at about 1 kB each. */
+/** The maximum number of spans that wait for the collector. A span takes about 1 kB. */
 const WAITING_MAX = 8_192;
 const BATCH_MAX = 512;
-/** The time for which the first span of a batch waits. */
+/** The time that the first span of a batch waits until the batch is sent. */
 const SEND_AFTER_MS = 1_000;
-/** The time for one batch, with repetitions. */
+/** The time limit for sending one batch, including repeated attempts. */
 const SEND_WITHIN_MS = 10_000;
-/** The number of links of a span. A webhook with more events names only the first ones. */
+/** The maximum number of links of a span. The span of a webhook with more events links only the first events. */
 const LINKS_MAX = 32;
 
 const KINDS = { internal: SpanKind.INTERNAL, server: SpanKind.SERVER, client: SpanKind.CLIENT } as const;
@@ -63,7 +66,7 @@ export function openTracing({ endpoint, ratio, version, log }: TracingOptions): 
   const spans = new BoundedSpans(new OTLPTraceExporter({ url: `${endpoint}/v1/traces` }), log);
   const own = resourceFromAttributes({ "service.name": "plaza", "service.version": version, "service.instance.id": `${hostname()}:${process.pid}` });
   const provider = new TracerProvider({
-    // The standard variables OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES replace the own attributes.
+    // The standard variables OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES replace Plaza's own attributes.
     resource: own.merge(detectResources({ detectors: [envDetector] })),
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
     spanLimits: { linkCountLimit: LINKS_MAX, attributeValueLengthLimit: 2_048 },
@@ -73,8 +76,8 @@ export function openTracing({ endpoint, ratio, version, log }: TracingOptions): 
 }
 
 /**
- * Hands spans to the batches of OpenTelemetry, and drops spans while too many wait. OpenTelemetry's own limit does not count the spans that are being
- * sent, and does not say how many spans it has dropped.
+ * Passes spans to the batches of OpenTelemetry, and drops spans while too many are waiting. This class is needed because OpenTelemetry's own limit
+ * does not count the spans that are being sent, and OpenTelemetry does not report how many spans it has dropped.
  */
 class BoundedSpans implements SpanProcessor, SpanExporter {
   readonly #exporter: SpanExporter;
@@ -125,7 +128,7 @@ class BoundedSpans implements SpanProcessor, SpanExporter {
     return this.#batches.forceFlush();
   }
 
-  /** Waits for the batches that are being sent, and closes the connections. */
+  /** Waits for the batches that are being sent, then closes the connections. */
   async shutdown(): Promise<void> {
     await this.#exporter.shutdown();
   }
@@ -149,7 +152,7 @@ class ActiveSpan implements OpenSpan {
     return !this.isOver && this.#span.isRecording();
   }
 
-  /** The context for spans inside this one. */
+  /** The context for spans inside this span. */
   get context(): Context {
     return this.#step === undefined ? this.#context : trace.setSpan(ROOT_CONTEXT, this.#step);
   }
@@ -249,19 +252,19 @@ class OpenTelemetryTracing implements OpenTracing {
     );
   }
 
-  /** The span in which the caller runs, while it is open: work that was begun in a request may outlive it. */
+  /** The span in which the caller runs; undefined if this span has ended, because work that began in a request may outlive the request. */
   get #open(): ActiveSpan | undefined {
     const active = this.#active.getStore();
     return active === undefined || active.isOver ? undefined : active;
   }
 }
 
-/** The context of a span of another process. `context` was checked when it was read. */
+/** Returns the context of a span of another process. The caller checked the text of `context` when it read the text. */
 function contextOf(context: TraceContext | undefined): Context {
   if (context === undefined) return ROOT_CONTEXT;
   const [, traceId = "", spanId = "", flags = "00"] = context.traceparent.split("-");
   const traceState = context.tracestate === null ? {} : { traceState: createTraceState(context.tracestate) };
-  // The flags are hexadecimal.
+  // The flags are a hexadecimal number.
   return trace.setSpanContext(ROOT_CONTEXT, {
     traceId,
     spanId,
@@ -271,5 +274,5 @@ function contextOf(context: TraceContext | undefined): Context {
   });
 }
 
-/** The name of an error, without its message, because a message may repeat what a caller sent. */
+/** Returns the name of an error without its message, because a message may repeat text that a caller sent. */
 const nameOf = (error: unknown): string => (error instanceof GraphError ? error.errorName : error instanceof Error ? error.name : "unknown");
