@@ -1,6 +1,6 @@
 /**
- * Checks the files of worlds for damage. A separate process does this, because SQLite reads a file without interruption, at 3 s per gigabyte
- * (measured). This process is killed when its time is up (D-343).
+ * Checks the files of worlds for damage. The check runs in a separate process, because SQLite reads a file without interruption, at 3 s per gigabyte
+ * (measured). The checking process is killed when its time is up (D-343).
  */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ export interface CheckedFile {
 
 export interface DataCheck {
   readonly checked: readonly CheckedFile[];
-  /** The files that were not read completely within the time. */
+  /** The files that were not read completely within the time limit. */
   readonly unfinished: readonly string[];
 }
 

@@ -78,7 +78,7 @@ export const buildRegistry = (): Registry => new Registry(features);
 const STOP_WITHIN_MS = 10_000;
 /** The time limit for sending the last traces when the program ends. This time is part of `STOP_WITHIN_MS`. */
 const TRACES_WITHIN_MS = 2_000;
-/** The limit of open files that Plaza assumes on systems that do not report one. This value is a common limit. */
+/** The limit of open files that Plaza assumes on systems that do not report one. 10,240 files is a common limit. */
 const FILES_MAX_UNKNOWN = 10_240;
 
 export interface RunningPlaza {
@@ -111,7 +111,7 @@ export interface StartOptions {
    * process serves the control API and loads the world.
    */
   readonly part: "all" | "control" | "graph";
-  /** Reads the metrics of the other processes. Set in a process that does not serve the graph itself. */
+  /** Reads the metrics of the other processes. A process uses this option if it does not serve the graph itself. */
   readonly readMetrics?: () => Promise<MetricsReport>;
   readonly intercepted?: InterceptedHosts | undefined;
 }
@@ -322,7 +322,7 @@ function migrationLines(log: Log): OnProgress {
   };
 }
 
-/** The time limit for checking files. A process reads more than three gigabytes in this time. */
+/** The time limit for checking files. A process reads more than three gigabytes in a minute. */
 const CHECKED_WITHIN_MS = 60_000;
 
 /** Checks the large files of worlds after the start. The start has already checked the small files (D-343). */

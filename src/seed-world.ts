@@ -23,7 +23,7 @@ export interface Demo {
 }
 
 export interface Beginning {
-  /** The page, tokens and secret of the demo world; undefined if they do not work. */
+  /** The page, tokens and secret of the demo world; undefined if the tokens do not work. */
   readonly demo: Demo | undefined;
   /** The text of the file of `--world`; undefined if the option is not set. */
   readonly file: string | undefined;
@@ -76,7 +76,7 @@ async function sendWebhooks(world: OpenWorld, registry: Registry, { callback: ur
   });
 }
 
-/** Checks the URL itself. The server checks the addresses of the URL's host name when it sends a webhook. */
+/** Checks the URL of `--callback`. The server checks the addresses of the URL's host name when it sends a webhook. */
 function requireCallable({ outbound }: OpenWorld, url: string): void {
   try {
     outbound.check(url);
@@ -100,7 +100,7 @@ export async function demoTokenValues(): Promise<readonly string[]> {
   return tokens.map(({ token }) => token);
 }
 
-/** Finds the live tokens of the demo world. After a restart or an import the world can contain them too. */
+/** Finds the live tokens of the demo world. After a restart or an import the world can contain these tokens too. */
 async function findDemo(world: OpenWorld): Promise<Demo | undefined> {
   const file = (await readYaml(demoWorld)) as { apps: [{ secret: string }]; tokens: { token: string; type: string; page?: string }[] };
   const tokens: Demo["tokens"][number][] = [];

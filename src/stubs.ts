@@ -57,7 +57,7 @@ async function operationOf({ method, type, edge, file }: Stub, registry: Registr
 
 /**
  * Returns the access rules of a stub. A stub needs the rights that reading its node needs, or the rights of another operation if the node cannot be
- * read. A request may have its token in any place.
+ * read. A request may send its token in the header, the query or the body.
  */
 function accessOf(type: string, registry: Registry): Access {
   const known = registry.types.map((one) => one.type).filter((one) => registry.endpoints.some(({ nodeType }) => nodeType === one));

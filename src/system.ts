@@ -1,4 +1,7 @@
-/** The real clock, ids and randomness. All other modules receive these as arguments, so that a test or script can control and repeat a world. */
+/**
+ * The real clock, ids and randomness. All other modules receive the clock, ids and randomness as arguments, so that a test or script can control and
+ * repeat a world.
+ */
 import { fullGC } from "bun:jsc";
 import { createHmac, randomBytes } from "node:crypto";
 import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
@@ -25,7 +28,7 @@ export const randomFraction = (): number => Math.random();
 
 export const randomKey = (byteCount: number): Uint8Array => randomBytes(byteCount);
 
-/** The beginning of 2026, from which the time in ids counts. Its 41 bits of milliseconds last until 2095. */
+/** The beginning of 2026, from which the time in ids counts. 41 bits of milliseconds last until 2095. */
 const EPOCH_MS = 1_767_225_600_000;
 /** The largest sequence number, which has 12 bits, so a process can make 4,096 ids per millisecond. */
 const SEQUENCE_MAX = 4095;
@@ -37,7 +40,7 @@ const SEQUENCE_MAX = 4095;
 export class TimeOrderedIds implements IdMinter {
   #lastMs = 0;
   #sequence = 0;
-  /** Reads the process number. It is read for each id, because the database can assign another number after an outage. */
+  /** Reads the process number. The number is read for each id, because the database can assign another number after an outage. */
   readonly #processNumber: () => number;
   constructor(processNumber: () => number) {
     this.#processNumber = processNumber;
@@ -76,12 +79,12 @@ export function tokenValue(seed: number | undefined, id: NodeId): string {
   return `PLZ${body.replaceAll("-", "x").replaceAll("_", "y")}`;
 }
 
-/** The number of random bytes that are made at once. They give 4,096 characters, so most trace ids need no system call. */
+/** The number of random bytes that are made at once. 3,072 bytes give 4,096 characters, so most trace ids need no system call. */
 const POOL_BYTES = 3_072;
 let pool = randomSecret(POOL_BYTES);
 let poolAt = 0;
 
-/** Returns a trace id of 11 characters. Its 66 bits are enough to find one request in all logs. */
+/** Returns a trace id of 11 characters. The 66 bits of a trace id are enough to find one request in all logs. */
 export function traceId(): string {
   if (poolAt + 11 > pool.length) {
     pool = randomSecret(POOL_BYTES);
@@ -94,7 +97,7 @@ export function traceId(): string {
 /** Waits, if a caller requested the wait. Recurring work belongs to `src/jobs`. */
 export const sleepMs = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Collects all garbage immediately and returns its memory to the system. This takes some 20 to 40 ms for a program of usual size. */
+/** Collects all garbage immediately and returns its memory to the system. The collection takes some 20 to 40 ms for a program of usual size. */
 export const collectGarbage = (): void => Bun.gc(true);
 
 /** Collects all garbage, but leaves its memory to the program, which takes half the time of `collectGarbage`. */

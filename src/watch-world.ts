@@ -27,8 +27,8 @@ export function watchWorld(worlds: Worlds, registry: Registry, config: Config, l
     const signature = await signatureOf(file);
     const isStill = signature === seen;
     seen = signature;
-    // If the file is still changing, an editor may be writing it. If it is missing, it may appear again as a new file. In both cases a later check
-    // continues.
+    // If the file is still changing, an editor may be writing it. If the file is missing, it may appear again as a new file. In both cases the server
+    // waits for a later check.
     if (!isStill || signature === undefined || signature === read) return;
     read = signature;
     const text = await readFile(file, "utf8");
@@ -77,7 +77,7 @@ export async function signatureOf(file: string): Promise<string | undefined> {
   }
 }
 
-/** Refuses an empty file. Applying it would remove everything, and an editor is most likely writing the file at this moment. */
+/** Refuses an empty file. Applying an empty file would remove everything, and an editor is most likely writing the file at this moment. */
 function requireText(text: string): string {
   if (text.trim() === "") throw new WorldFileProblem("the file is empty", "", undefined);
   return text;

@@ -19,7 +19,10 @@ export const unsupportedEncoding = ({ headers }: RequestHead): GraphError =>
     `The Content-Encoding ${findHeader(headers, "content-encoding")} is not supported; send the body without compression or with gzip`,
   );
 
-/** A body whose unpacked size is at most this may have any compression ratio. The largest bodies of the interface are much smaller. */
+/**
+ * A body may have any compression ratio if its unpacked size is at most this limit. The largest bodies of the interface are much smaller than the
+ * limit.
+ */
 const FREE_BYTES_MAX = 262_144;
 /**
  * The maximum ratio between a body's unpacked and compressed size. gzip compresses ordinary JSON to about a tenth, repeated events to a fiftieth, and
@@ -28,8 +31,8 @@ const FREE_BYTES_MAX = 262_144;
 const RATIO_MAX = 100;
 
 /**
- * Returns the unpacked size that gzip data state in their last four bytes (RFC 1952). The sender can write any number there. Returns 0 for data that
- * do not begin as gzip; such data are refused later.
+ * Returns the unpacked size that gzip data state in their last four bytes (RFC 1952). The sender can write any number in these four bytes. Returns 0
+ * for data that do not begin as gzip; such data are refused later.
  */
 export const statedBytes = (packed: Uint8Array): number =>
   packed.length < 4 || packed[0] !== 0x1f || packed[1] !== 0x8b

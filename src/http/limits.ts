@@ -7,8 +7,8 @@ export interface HttpLimits {
   /** The maximum number of bytes in a request body. */
   readonly bodyBytesMax: number;
   /**
-   * Returns a larger limit for bodies of multipart/form-data at one address. If it returns undefined, `bodyBytesMax` applies. `path` is the path
-   * after the surface's mount.
+   * Returns a larger limit for bodies of multipart/form-data at one address. If the function returns undefined, `bodyBytesMax` applies. `path` is the
+   * path after the surface's mount.
    */
   readonly multipartBytesMaxFor?: (surface: SurfaceName, path: string) => number | undefined;
   /** The maximum number of bytes of the address, the header names and the header values together. */
@@ -20,8 +20,8 @@ export interface HttpLimits {
   /** The time for which a connection may stay open without a request. */
   readonly keepAliveMs: number;
   /**
-   * The maximum number of requests that are in the pipeline at the same time. If this number is reached, the server turns the next request away
-   * (D-97).
+   * The maximum number of requests that are in the pipeline at the same time. If this number of requests is reached, the server turns the next
+   * request away (D-97).
    */
   readonly requestsMax: number;
   /**
@@ -35,7 +35,10 @@ export interface HttpLimits {
   readonly waiting: Capacity;
   /** The maximum number of requests of one app that wait for other servers, and the maximum number of bytes of their bodies. */
   readonly waitingOfAppMax: Capacity;
-  /** The maximum number of connections of clients. Above this number the server closes the connection that has waited longest for its client. */
+  /**
+   * The maximum number of connections of clients. If more connections are open, the server closes the connection that has waited longest for its
+   * client.
+   */
   readonly connectionsMax: number;
   /** The maximum number of bytes on all connections together that are received and not yet read, or written and not yet accepted by the client. */
   readonly connectionBytesMax: number;
@@ -58,7 +61,8 @@ export const defaultLimits: HttpLimits = {
   // At 40 ns per byte, measured with requests of 50 app events, 2 MiB of bodies are 0.1 s of work. A parsed body takes some ten times its bytes of
   // memory.
   requestBytesMax: 2_097_152,
-  // Slow senders can occupy at most twice this memory. A body that arrives together with its head, as small bodies do, does not count.
+  // Slow senders can occupy at most 64 MiB of memory, which is twice the limit. A body that arrives together with its head, as small bodies do, does
+  // not count.
   arrivingBytesMax: 33_554_432,
   // Each waiting request occupies a connection to another server for up to 10 s (D-61). A request to verify a callback has less than 1 KiB; a parsed
   // body takes some ten times its bytes of memory.
@@ -108,8 +112,8 @@ const FILES_OF_WORLD = 6;
 export const worldsWithin = (asked: number, filesMax: number): number => Math.max(1, Math.min(asked, Math.floor(filesMax / 4 / FILES_OF_WORLD)));
 
 /**
- * Returns the size above which the HTTP parser refuses a head without parsing it. A head between `headerBytesMax` and this size is parsed, and the
- * pipeline refuses the request in the error form of its endpoint.
+ * Returns the size above which the HTTP parser refuses a head without parsing it. A head that is larger than `headerBytesMax` and not larger than the
+ * returned size is parsed, and the pipeline refuses the request in the error form of its endpoint.
  */
 export const parserHeaderBytesMax = (limits: HttpLimits): number => Math.max(65_536, 2 * limits.headerBytesMax);
 

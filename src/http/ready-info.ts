@@ -13,9 +13,9 @@ import type { SurfaceAddress } from "./destinations/destinations.ts";
 export interface ReadyInfo extends Omit<ServerDescription, "sandbox" | "rtmp_url"> {
   readonly ready: true;
   readonly control_url: string;
-  /** The key of the control API. It is printed only for a sandbox, because other servers print no secrets. */
+  /** The key of the control API. The key is printed only for a sandbox, because other servers print no secrets. */
   readonly control_key?: string;
-  /** The address to which encoders add a slash and a stream key. It is null if encoders cannot connect. */
+  /** The address to which encoders add a slash and a stream key. The address is null if encoders cannot connect. */
   readonly rtmp_url: string | null;
   readonly pid: number;
 }

@@ -73,7 +73,10 @@ export function refusalByShape(deps: RequestDeps, world: World, request: GraphRe
   return { ...response, headers: { ...response.headers, ...registry.headersOf(request.method, address.edge) } };
 }
 
-/** The wait that a refused client is asked for. Within seconds, the bodies that are arriving are complete or refused. */
+/**
+ * The number of seconds after which a refused client may send its request again. Within seconds, the bodies that are arriving are complete or
+ * refused.
+ */
 const RETRY_AFTER_SECONDS = 1;
 
 export function graphErrorOf(problem: ProtocolProblem, limits: HttpLimits): GraphError {
@@ -119,8 +122,7 @@ export function preflightHeaders(named = ""): Readonly<Record<string, string>> {
   return {
     "access-control-allow-methods": "GET, POST, DELETE, HEAD, OPTIONS",
     "access-control-allow-headers": [...USUAL_HEADERS, ...further].join(", "),
-    // Browsers may cache the response to a preflight for a day, which is the maximum of every browser. The response to the same preflight never
-    // changes.
+    // Browsers may cache the response to a preflight for a day, and no browser caches it longer. The response to the same preflight never changes.
     "access-control-max-age": "86400",
   };
 }

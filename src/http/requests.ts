@@ -39,7 +39,7 @@ export interface RequestDispatcherOptions {
   readonly origins: Origins;
   readonly routes: RouteTable;
   readonly pageRoutes?: readonly PageRoute[] | undefined;
-  /** Responds to health checks. If it is undefined, the addresses of health checks are unknown paths. */
+  /** Responds to health checks. If `health` is undefined, the addresses of health checks are unknown paths. */
   readonly health: Health | undefined;
   readonly limits: HttpLimits;
   readonly metrics: RequestMetrics;
@@ -184,7 +184,10 @@ export class RequestDispatcher {
     }
   }
 
-  /** Shows the door the node in the path of one of the server's own routes, e.g. the video of a player. Such a request needs no token. */
+  /**
+   * Tells the world's door which node is in the path of one of the server's own routes, e.g. the video of a player. A request for such a node needs
+   * no token.
+   */
   async #showNodeOfPath(incoming: IncomingRequest): Promise<void> {
     const { door, path } = incoming.destination;
     const id = door === undefined ? undefined : path.split("/", PATH_SEGMENTS_SHOWN).find(isNodeId);

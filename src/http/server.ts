@@ -23,7 +23,10 @@ export interface GraphServerOptions extends OfDispatcher, Pick<ListenOptions, "h
   readonly trustedProxies: readonly string[];
   /** The server's public address, without a slash at its end. Links begin with this address, whatever the header Host contains. */
   readonly publicUrl?: string | undefined;
-  /** The number of seconds for which browsers are told to use only TLS. With 0 the server does not send this header. */
+  /**
+   * The number of seconds for which browsers are told to use only TLS. If the number is 0, the server does not send the header
+   * Strict-Transport-Security.
+   */
   readonly hstsSeconds?: number;
   readonly extraRoutes?: ExtraRoutes;
 }

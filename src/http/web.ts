@@ -4,7 +4,9 @@ import type { Connection } from "./http1/connection.ts";
 import type { RequestHead } from "./http1/request-head.ts";
 import { CORS_HEADERS } from "./refusals.ts";
 
-/** Makes a `Request`. `address` is the scheme, host and path that the client used. Throws a `GraphError` if a `Request` cannot have these values. */
+/**
+ * Makes a `Request`. `address` is the scheme, host and path that the client used. Throws a `GraphError` if a `Request` cannot have the given values.
+ */
 export function webRequest({ method, target, headers: raw }: RequestHead, address: string, body?: ReadableStream<Uint8Array>): Request {
   const url = `${address}${target.queryText === "" ? "" : `?${target.queryText}`}`;
   if (!URL.canParse(url)) throw malformedRequest("The Host header names no address");

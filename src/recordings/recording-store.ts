@@ -20,7 +20,7 @@ export interface RecordingStore {
   folders(path: string): Promise<string[]>;
   /** Returns the content of an object, or undefined if the object does not exist. */
   open(path: string): Promise<{ readonly content: ReadableStream<Uint8Array>; readonly size: number } | undefined>;
-  /** Makes a folder. The caller does this before it writes an object into the folder. */
+  /** Makes a folder. The caller makes a folder before it writes an object into the folder. */
   makeFolder(path: string): Promise<void>;
   /** Removes a folder with its content. */
   remove(path: string): Promise<void>;

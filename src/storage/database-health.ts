@@ -43,7 +43,7 @@ export interface DatabaseProblem {
   readonly text: string;
   /** The text of the last error, from the database or the system. */
   readonly cause: string;
-  /** When the problem began, in Unix ms of real time. */
+  /** The time at which the problem began, in Unix ms of real time. */
   readonly since_ms: number;
   readonly last_ms: number;
   /** The number of operations that have failed because of this problem since it began. */
@@ -76,13 +76,13 @@ export const NO_REPORT: DatabaseReport = { problems: [], failures: {}, pool: und
 interface HealthOptions {
   /** The current real time in Unix ms. */
   nowMs?(): number;
-  /** Called when a problem begins, and once a minute while it lasts. */
+  /** This function is called when a problem begins, and once a minute while the problem lasts. */
   onSeen?(problem: DatabaseProblem): void;
   onEnded?(problem: DatabaseProblem): void;
 }
 
 /**
- * A problem ends after this time without a failure. The time is not zero, because on an almost full disk, or when connections are short, some
+ * A problem ends after this time without a failure. This quiet time is not zero, because on an almost full disk, or if few connections are free, some
  * operations succeed while others fail.
  */
 const QUIET_MS = 5_000;

@@ -21,17 +21,18 @@ export interface Transaction extends Reader {
   /** Runs a statement that must change exactly one row. If the statement changes any other number of rows, the transaction ends with `NotOneRow`. */
   runOne(statement: Sql): Promise<void>;
   /**
-   * Locks a name until the transaction ends, for a rule that checks first and then writes, e.g. `tx.lock("labels", pageId)`. On SQLite the method
-   * does nothing, because only one writer runs at a time. On PostgreSQL, bodies of one process whose first statement locks the same name share a
-   * commit.
+   * Locks a name until the transaction ends, for a rule that checks first and then writes, e.g. `tx.lock("labels", pageId)`. On SQLite `lock` does
+   * nothing, because only one writer runs at a time. On PostgreSQL, bodies of one process whose first statement locks the same name share a commit.
    */
   lock(scope: string, key: string): Promise<void>;
   /**
    * Returns the text that ends a SELECT that claims rows for work: the text locks the rows of the table `alias` until the transaction ends, and skips
-   * rows that another process is claiming. The text is empty on SQLite, where only one writer runs at a time.
+   * rows that another process is claiming. On SQLite the returned text is empty, because only one writer runs at a time.
    */
   skipLocked(alias: string): string;
-  /** Lets the event loop serve others between the statements of a body that has very many. Only writers of SQLite wait until the body ends. */
+  /**
+   * Lets the event loop serve others between the statements of a body that has very many statements. Only writers of SQLite wait until the body ends.
+   */
   pause(): Promise<void>;
   /**
    * Invalidates a cached fact: when the transaction has committed, the fact leaves the cache of this process, and within 1 s the cache of every other
@@ -180,7 +181,8 @@ export interface Migration {
   readonly name: string;
   /**
    * The statements of the migration run in order, once, in one transaction. Column types are BIGINT, INTEGER, TEXT and BYTEA. The statement of a
-   * table that is read by its primary key ends in `WITHOUT ROWID`. The PostgreSQL driver removes these words, and turns TEXT into `TEXT COLLATE "C"`.
+   * table that is read by its primary key ends in `WITHOUT ROWID`. The PostgreSQL driver removes the words `WITHOUT ROWID`, and turns TEXT into `TEXT
+   * COLLATE "C"`.
    */
   readonly statements: readonly string[];
   /**

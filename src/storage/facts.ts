@@ -1,5 +1,5 @@
 /**
- * The cache of facts (token, node type, role, app, override), which is idea 5 of ARCHITECTURE.md:
+ * The cache of facts (token, node type, role, app, override), which is idea 5 of ARCHITECTURE.md.
  *
  * **Invariant:** the cache never stores that a fact is absent.
  * **Invariant:** a fact that was read before an invalidation is never stored after that invalidation.
@@ -7,7 +7,7 @@
 import { BoundedMap } from "#kernel/bounded-map";
 import type { Database } from "./database.ts";
 
-/** The maximum number of cached facts of one kind. A fact takes about 300 bytes, so they take 3 MB at most. */
+/** The maximum number of cached facts of one kind. A fact takes about 300 bytes, so 10,000 facts take 3 MB at most. */
 const ENTRIES_MAX = 10_000;
 
 export class FactCache<T> {
@@ -23,7 +23,7 @@ export class FactCache<T> {
     });
   }
 
-  /** Returns the fact if it is cached. For decisions that must not wait; callers that need the fact use `get`. */
+  /** Returns the fact if it is cached. Decisions that must not wait use `peek`; callers that need the fact use `get`. */
   peek(key: string): T | undefined {
     return this.#entries.get(key);
   }

@@ -25,7 +25,8 @@ export interface PageRequest {
   readonly after?: readonly string[] | undefined;
   readonly before?: readonly string[] | undefined;
   /**
-   * Whether the page includes the row whose key is given. The caller sets it to page back from an empty page behind the last or before the first row.
+   * Whether the page includes the row whose key is given. The caller sets `isInclusive` to page back from an empty page behind the last or before the
+   * first row.
    */
   readonly isInclusive?: boolean;
 }

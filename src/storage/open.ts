@@ -12,8 +12,8 @@ export interface DatabaseOptions {
 }
 
 /**
- * The allowed names of worlds. The name becomes part of a file name and, after `plaza_`, of a schema name, which has 63 bytes at most. A dot or slash
- * is not allowed, because the path could then leave the folder.
+ * The allowed names of worlds. The name of a world becomes part of a file name and, after `plaza_`, of a schema name, which has 63 bytes at most. A
+ * dot or slash is not allowed, because the path could then leave the folder.
  */
 const WORLD = /^[A-Za-z0-9_-]{1,57}$/;
 

@@ -25,8 +25,8 @@ export function deriveKey(master: Uint8Array, purpose: string): Uint8Array {
 export interface PreviousKey {
   readonly key: Uint8Array;
   /**
-   * The Unix time in ms (real time) until which the key decrypts values. If it is undefined, the key does so until the operator removes it from the
-   * configuration.
+   * The Unix time in ms (real time) until which the key decrypts values. If the time is undefined, the key decrypts values until the operator removes
+   * the key from the configuration.
    */
   readonly untilMs: number | undefined;
 }
@@ -100,7 +100,8 @@ const keyIdOf = (key: Uint8Array): string => Buffer.from(deriveKey(key, "key id"
 
 function openWith(key: Uint8Array, encoded: string): string {
   const bytes = Buffer.from(encoded, "base64url");
-  // Base64 decoding skips unknown characters, so a changed text could decode to the same bytes. Therefore the bytes are encoded again and compared.
+  // Base64 decoding skips unknown characters, so a changed text could decode to the same bytes. To detect this, the decoded bytes are encoded again
+  // and compared with the text.
   if (bytes.length < NONCE_BYTES + TAG_BYTES || bytes.toString("base64url") !== encoded) throw new SealBroken();
   const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
   decipher.setAuthTag(bytes.subarray(bytes.length - TAG_BYTES));

@@ -80,7 +80,7 @@ export class Log {
   }
 }
 
-/** Returns a line for people, in color if stderr is a terminal. Its time is in the machine's time zone. */
+/** Returns a line for people, in color if stderr is a terminal. The time in the line is in the machine's time zone. */
 function linesForPeople(level: Level, time: string, fields: LogFields, message: string): string {
   const styled = (style: Parameters<typeof styleText>[0], text: string): string => styleText(style, text, { stream: process.stderr });
   const shown = Object.entries(fields).filter(([, value]) => value !== undefined);
@@ -110,7 +110,7 @@ const excerpt = (text: string): string => (text.length > FIELD_CHARACTERS_MAX ? 
  */
 export const levelOf = (error: unknown): "debug" | "error" => (isUnreachable(error) ? "debug" : "error");
 
-/** Returns the fields of an error in the log. These are enough to find the line of code that failed. */
+/** Returns the fields of an error in the log. The fields are enough to find the line of code that failed. */
 export function errorFields(error: unknown): LogFields {
   if (!(error instanceof Error)) return { error: String(error) };
   const cause = error.cause instanceof Error ? { cause: error.cause.message } : {};

@@ -10,7 +10,7 @@ const HOLD_MS_MIN = 50;
  * turn.
  */
 const READ_CPU_MS_MIN = 10;
-/** The maximum number of names that are counted separately. There are fewer operations and kinds of jobs than this. */
+/** The maximum number of names that are counted separately. There are fewer operations and kinds of jobs than this number. */
 const NAMES_MAX = 500;
 const OTHER_WORK = "other work";
 /** The interval at which the lag is measured. A timer that wakes an idle process four times a second takes no measurable CPU time. */
@@ -113,7 +113,7 @@ export class LoopWatch {
     const passedMs = now - this.#beganMs;
     if (passedMs < READ_CPU_MS_MIN) return;
     const cpuMs = this.#options.cpuMs();
-    // On a busy machine a process may get no CPU for some time. Then the work of the process itself is not the reason for the delay.
+    // On a busy machine a process may get no CPU for some time, and then its own work is not the reason for the delay.
     const ms = Math.min(passedMs, cpuMs - this.#cpuMs);
     this.#cpuMs = cpuMs;
     if (ms < HOLD_MS_MIN || this.#work === undefined) return;

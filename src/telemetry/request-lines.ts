@@ -11,8 +11,8 @@ const CHARACTERS_MAX = 300;
 const excerpt = (text: string): string => (text.length > CHARACTERS_MAX ? `${text.slice(0, CHARACTERS_MAX)}…` : text);
 
 /**
- * Returns the function that logs a request. The line leaves out the query, because a query may contain tokens. Of the other texts only the path may
- * need escapes. `pid` is the id of this process, and `client` is the address from which the request came.
+ * Returns the function that logs a request. The line leaves out the query, because a query may contain tokens. Of the texts in a line only the path
+ * may need escapes in JSON. `pid` is the id of this process, and `client` is the address from which the request came.
  */
 export const requestLines =
   (log: Log, pid: number) =>

@@ -14,8 +14,9 @@ export interface OperationMetrics {
 }
 
 /**
- * The reason why a request is turned away (D-97). `requests`: too many requests are running. `bytes`: their bodies are too large together. `waiting`:
- * too many requests of the request's app wait for other servers. `arriving`: arriving bodies use too much memory. `stopping`: the server stops.
+ * The reason why a request is turned away (D-97). `requests`: too many requests are running. `bytes`: the bodies of the running requests are too
+ * large together. `waiting`: too many requests of the request's app wait for other servers. `arriving`: arriving bodies use too much memory.
+ * `stopping`: the server stops.
  */
 export type TurnAwayReason = "requests" | "bytes" | "waiting" | "arriving" | "stopping";
 

@@ -1,6 +1,6 @@
 /**
  * Writes lines to stderr without waiting for the reader of stderr, because a pipe that nobody reads would block the whole server at the next line.
- * Lines that the reader has not accepted yet stay in memory, up to a limit. Further lines are dropped.
+ * Lines that the reader has not accepted yet stay in memory, up to a limit. Lines beyond the limit are dropped.
  */
 import { write } from "node:fs";
 
@@ -10,7 +10,8 @@ const WAITING_BYTES_MAX = 1_048_576;
 /** The maximum number of bytes in UTF-8 for one code unit of UTF-16. */
 const UTF8_BYTES_MAX = 3;
 /**
- * The interval at which lines are written. It is short enough for a person who watches the log, and one system call writes all lines of an interval.
+ * The interval at which lines are written. The interval is short enough for a person who watches the log, and one system call writes all lines of an
+ * interval.
  */
 const WRITE_EVERY_MS = 50;
 /** The time that a slow reader gets when the program ends. */

@@ -33,7 +33,7 @@ import { errorFields, type Log } from "./log.ts";
 import type { SpanCounts } from "./metrics-report.ts";
 
 export interface TracingOptions {
-  /** The address of the collector. The exporter appends `/v1/traces` to it. */
+  /** The address of the collector. The exporter appends `/v1/traces` to this address. */
   readonly endpoint: string;
   /**
    * The fraction of the traces that are recorded, from 0 to 1. If the caller of a request has decided whether its trace is recorded, this decision

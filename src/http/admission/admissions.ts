@@ -40,7 +40,7 @@ export interface AdmissionsOptions<C extends Client> {
 }
 
 export class Admissions<C extends Client = Client> {
-  /** Set when the server stops. From then on the server accepts no new requests. */
+  /** Whether the server is stopping. A stopping server accepts no new requests. */
   isStopping = false;
   readonly running: Shares;
   readonly waiting: Shares;
@@ -57,7 +57,7 @@ export class Admissions<C extends Client = Client> {
 
   /**
    * Decides whether a request runs. The caller calls this method before it parses the body; `bytes` is the body's length. If the method returns a
-   * running request, the caller must end it.
+   * running request, the caller must end this request.
    */
   admit(client: C, bytes: number): RunningRequest | TurnAway {
     const { running } = this;
@@ -83,9 +83,9 @@ export class RunningRequest implements Admission {
   readonly #client: Client;
   readonly #bytes: number;
   #app: string | undefined;
-  /** The account that the request counts against. It is undefined until the token is checked, later in this turn of the event loop. */
+  /** The account that the request counts against. The account is undefined until the token is checked, later in this turn of the event loop. */
   #account: Account | undefined;
-  /** Set if the request was turned away after it had begun. */
+  /** The reason why the request was turned away after it had begun; undefined if it was not turned away. */
   turnAway: TurnAway | undefined;
 
   constructor(
@@ -162,7 +162,7 @@ export class ArrivingBody {
   readonly #app: string | undefined;
   readonly #account: Account;
   #bytes = 0;
-  /** Set if the body was refused. */
+  /** The reason why the body was refused; undefined if it was not refused. */
   turnAway: TurnAway | undefined;
 
   constructor(shares: Shares, app: string | undefined, address: string) {
@@ -173,7 +173,7 @@ export class ArrivingBody {
   }
 
   /**
-   * Reports that `bytes` of the body have arrived so far. Returns false if these are more bytes than the quota allows; then the caller must stop
+   * Reports that `bytes` of the body have arrived so far. Returns false if the quota does not allow this number of bytes; then the caller must stop
    * reading.
    */
   resize(bytes: number): boolean {

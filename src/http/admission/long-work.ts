@@ -8,7 +8,10 @@ import { collectValues, monotonicMs } from "#system";
  */
 const BYTES_PER_COLLECTION = 4 * 1_048_576;
 
-/** Schedules the making of documents and the parsing of large bodies, one after another. Other requests are served in between. */
+/**
+ * Schedules the making of documents and the parsing of large bodies, one after another. Between two pieces of this work the server serves other
+ * requests.
+ */
 export class LongWork {
   readonly #turns = new Turns(monotonicMs);
   readonly #collect: () => void;

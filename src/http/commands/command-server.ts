@@ -1,6 +1,6 @@
 /**
- * The listener of `plaza listen` and `plaza record`. It serves a request only if the request is addressed to one of the listener's own hosts and, if
- * a web page sent it, if this page is allowed (D-240).
+ * The listener of `plaza listen` and `plaza record`. The listener serves a request only if the request is addressed to one of the listener's own
+ * hosts and, if a web page sent it, if this page is allowed (D-240).
  */
 import { findHeader } from "#kernel/http-text/headers";
 import type { PageGuard } from "#kernel/page-guard";
@@ -21,12 +21,12 @@ export interface CommandResponse {
 
 export interface CommandServerOptions {
   readonly host: string;
-  /** The port to listen on. With 0 the system picks a free port. */
+  /** The port to listen on. If the port is 0, the system picks a free port. */
   readonly port: number;
   readonly pages: PageGuard;
   /** The body of the response 403, for a host or a web page that `pages` refuses. */
   readonly refusal: string;
-  /** Responds to a request. If the promise rejects, the client gets the status 502 with the message of the error. */
+  /** Responds to a request. If `handle` rejects, the client gets the status 502 with the message of the error. */
   handle(head: RequestHead, body: Buffer): Promise<CommandResponse>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A proxy in front of another server, for `plaza record`: it passes on requests and responses unchanged, and reports them. It replaces only the other
- * server's address by its own address in responses, because a client that follows the link to a next page would otherwise bypass the proxy.
+ * A proxy in front of another server, for `plaza record`: it passes on requests and responses unchanged, and reports them. The proxy replaces only
+ * the other server's address by its own address in responses, because a client that follows the link to a next page would otherwise bypass the proxy.
  */
 import { type IncomingMessage, request as requestOverHttp } from "node:http";
 import { request as requestOverHttps } from "node:https";
@@ -26,12 +26,12 @@ export interface Exchange {
 
 export interface RecordingProxyOptions {
   readonly host: string;
-  /** The port to listen on. With 0 the system picks a free port. */
+  /** The port to listen on. If the port is 0, the system picks a free port. */
   readonly port: number;
   /** The server to which the proxy passes requests on. */
   readonly upstream: URL;
   readonly pages: PageGuard;
-  /** Called with each request that the upstream server has answered. */
+  /** The proxy calls this function with each request that the upstream server has answered. */
   note(exchange: Exchange): void;
 }
 

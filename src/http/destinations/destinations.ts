@@ -1,4 +1,4 @@
-/** Finds the destination of a request, which is a world and a surface. The host name and the beginning of the path decide both (D-01). */
+/** Finds the destination of a request, which is a world and a surface. The host name and the beginning of the path decide the destination (D-01). */
 import type { Door, SurfaceName } from "#graph/pipeline/request";
 import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
 import type { World } from "#graph/worlds/world";
@@ -23,11 +23,11 @@ export interface WorldDirectory {
 /** The address of a surface: a mount on every host name, or on the surface's own host name. */
 export interface SurfaceAddress {
   readonly name: SurfaceName;
-  /** The beginning of the path, e.g. `/ads`. It is empty for the surface at the root. */
+  /** The beginning of the path, e.g. `/ads`. The mount of the surface at the root is empty. */
   readonly mount: string;
-  /** The surface's own host name in lower case, without a port. If this is set, the surface is served only under this host name. */
+  /** The surface's own host name in lower case, without a port. A surface with its own host name is served only under this host name. */
   readonly hostname?: string | undefined;
-  /** The world that is served under that host name; undefined for the first world. */
+  /** The world that is served under the surface's own host name; undefined for the first world. */
   readonly world?: string | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface Destination extends EnteredWorld {
   /** Set if `world` is an empty world that responds instead of a closed or missing world. */
   readonly door?: Door | undefined;
   readonly surface: SurfaceName;
-  /** The beginning of the path that decides the world and the surface, without a slash at its end. In links this text follows the host. */
+  /** The beginning of the path that decides the world and the surface, without a slash at its end. In links the mount follows the host. */
   readonly mount: string;
   /** The surface's own host name; undefined if the surface is served on every host name. */
   readonly hostname: string | undefined;
@@ -71,7 +71,7 @@ export class Destinations {
   readonly #worldOfHostname: ReadonlyMap<string, string>;
   readonly #isHostKept: boolean;
 
-  /** If `isHostKept` is true, links begin with the host of the request. Otherwise links have the name of the world in their path. */
+  /** If `isHostKept` is true, links begin with the host of the request. If it is false, links have the name of the world in their path. */
   constructor(worlds: WorldDirectory, surfaces: readonly SurfaceAddress[], isHostKept = true) {
     this.#worlds = worlds;
     this.#isHostKept = isHostKept;

@@ -12,7 +12,9 @@ export interface Origin {
   readonly host: string;
 }
 
-/** The maximum number of cached addresses. An installation has fewer proxies, and a flood of addresses must not use up the memory. */
+/**
+ * The maximum number of cached addresses. An installation has fewer proxies than this number, and a flood of addresses must not use up the memory.
+ */
 const REMEMBERED_MAX = 1_000;
 
 export class Origins {
@@ -23,8 +25,8 @@ export class Origins {
   #configured: Origin;
 
   /**
-   * `trustedProxies` are CIDR ranges, e.g. `10.0.0.0/8`. The constructor throws if one of them is not a CIDR range. `publicUrl` has no slash at its
-   * end.
+   * `trustedProxies` are CIDR ranges, e.g. `10.0.0.0/8`. The constructor throws if one of the trusted proxies is not a CIDR range. `publicUrl` has no
+   * slash at its end.
    */
   constructor(trustedProxies: readonly string[], publicUrl?: string) {
     this.#publicUrl = publicUrl;
@@ -32,7 +34,7 @@ export class Origins {
     this.#configured = { scheme: "http", host: "localhost" };
   }
 
-  /** Sets the scheme of the listener, and the host for requests that name no host. Only HTTP/1.0 allows such requests. */
+  /** Sets the scheme of the listener, and the host for requests that name no host. Only HTTP/1.0 allows requests without a host. */
   configured(scheme: "http" | "https", hostname: string, port: number): void {
     const isAny = hostname === "0.0.0.0" || hostname === "::";
     const host = isAny ? "localhost" : hostname.includes(":") ? `[${hostname}]` : hostname;
@@ -78,8 +80,8 @@ export class Origins {
   }
 
   /**
-   * Returns the beginning of absolute addresses in the response. If the operator has set a public address, this is the beginning, and the header Host
-   * is ignored.
+   * Returns the beginning of absolute addresses in the response. If the operator has set a public address, the addresses begin with it, and the
+   * header Host is ignored.
    */
   baseUrlOf({ scheme, host }: Origin, { mount, hostname }: { readonly mount: string; readonly hostname: string | undefined }): string {
     const url = this.#publicUrl;
@@ -124,7 +126,7 @@ export class Origins {
 /** Returns the address without its port, which some proxies add: `203.0.113.7:4711`, `[2001:db8::1]:4711`. */
 const withoutPort = (address: string): string => /^\[([^\]]*)\](?::\d+)?$|^([^:]*):\d+$/.exec(address)?.slice(1).find(Boolean) ?? address;
 
-/** Returns the first value of a header with a list. In a chain of proxies, the first proxy has added this value for the client. */
+/** Returns the first value of a header with a list. In a chain of proxies, the first proxy has added the first value, which describes the client. */
 const firstOf = (list: string | undefined): string | undefined => list?.split(",", 1)[0]?.trim();
 
 /** Returns the root of a surface that has its own host name, with the scheme and port of `url`. */

@@ -1,8 +1,9 @@
 /**
  * One connection of a client: requests arrive one after another, and their responses leave in the same order (RFC 9112, 9.3).
  *
- * **Invariant:** the server reads the next request only if the previous request has certainly ended. If that is unclear (the body was not received,
- * or two readers could understand the head differently), the server stops reading from the connection, so that no request can be smuggled.
+ * **Invariant:** the server reads the next request only if the previous request has certainly ended. If the end of a request is unclear (the body was
+ * not received, or two readers could understand the head differently), the server stops reading from the connection, so that no request can be
+ * smuggled.
  */
 import { type Arriving, AwaitedBody, type BodyEnd, type IncomingBody, incomingBody, type ReceivedBody } from "./incoming-body.ts";
 import { ReceiveBuffer } from "./receive-buffer.ts";
@@ -30,7 +31,7 @@ export interface ConnectionOwner<C> {
   dispatch(head: RequestHead, connection: C): void;
   /** Returns the response to bytes that are not a request. */
   refusal(problem: ProtocolProblem): TextResponse;
-  /** Called when the connection's `heldBytes` changes; `bytes` is the difference. The owner may abort the connection at once. */
+  /** The connection calls this method when its `heldBytes` changes; `bytes` is the difference. The owner may abort the connection at once. */
   held(bytes: number): void;
   closed(connection: C): void;
 }
@@ -45,8 +46,8 @@ type Waiting = "first request" | "next request" | "head" | "body" | "reader" | "
 type State = "waiting" | "serving" | "ending";
 
 /**
- * The maximum number of bytes of later requests that are received while a request is served, or while its response is sent. Above this number the
- * server pauses reading.
+ * The maximum number of bytes of later requests that are received while a request is served, or while its response is sent. If more bytes arrive, the
+ * server pauses reading from the client.
  */
 const AHEAD_MAX = 65_536;
 /**
@@ -72,12 +73,12 @@ export class Connection {
   /** The time at which the current state began, or at which the first byte of a head arrived. */
   #sinceMs: number;
   #hasServed = false;
-  /** Whether the first byte of the next head has arrived. This byte may belong to an empty line that was skipped. */
+  /** Whether the first byte of the next head has arrived. The first byte of the next head may belong to an empty line that was skipped. */
   #hasHeadBegun = false;
   #isReadingRequests = false;
   /** Whether the client may still be sending bytes that the server does not read. */
   #hasUnread = false;
-  /** Whether the client has ended its sending side. The client may still read. */
+  /** Whether the client has ended its sending side. A client that has ended its sending side may still read. */
   #hasPeerEnded = false;
   isGone = false;
   readonly remoteAddress: string;
@@ -132,7 +133,7 @@ export class Connection {
     this.#receiveBuffer.append(bytes);
     if (this.#state === "waiting") this.#readRequests();
     else this.#awaited?.advance();
-    // Nearly every head arrives in one piece. For such a head the connection does not wait, so the clock is not read.
+    // Nearly every head arrives in one piece. If a head arrives in one piece, the connection does not wait, so the clock is not read.
     if (isHeadNew && this.#state === "waiting") this.#sinceMs = this.#owner.clock.monotonicMs();
     if (!this.#isReading && this.#receiveBuffer.length > AHEAD_MAX) this.#reading.pause();
     this.#countUnread();
@@ -147,8 +148,8 @@ export class Connection {
   }
 
   /**
-   * Called when the client has ended its sending side. The client still receives the responses to its complete requests. If a body is not complete,
-   * the connection is aborted.
+   * The listener calls this method when the client has ended its sending side. The client still receives the responses to its complete requests. If a
+   * body is not complete, the connection is aborted.
    */
   peerEnded(): void {
     this.#hasPeerEnded = true;
@@ -199,7 +200,10 @@ export class Connection {
 
   // The following methods receive: heads from the buffer, and the body of the current request.
 
-  /** Whether a head or a body is being read. The socket is not paused then, because heads and bodies have their own limits. */
+  /**
+   * Whether a head or a body is being read. The socket is not paused while a head or a body is being read, because heads and bodies have their own
+   * limits.
+   */
   get #isReading(): boolean {
     return this.#awaited !== undefined || (this.#state === "waiting" && this.#sendBuffer.isEmpty);
   }
@@ -342,7 +346,7 @@ export class Connection {
     this.#sinceMs = this.#owner.clock.monotonicMs();
   }
 
-  /** Ends the current request after its response. Then the connection may read the next request. */
+  /** Ends the current request after its response, so that the connection may read the next request. */
   finish(): void {
     if (this.isGone) return;
     this.#isHeldBack = false;

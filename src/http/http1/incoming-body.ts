@@ -23,7 +23,7 @@ export const incomingBody = (framing: RequestHead["framing"], bytesMax: number):
   framing === "chunked" ? new ChunkedBody(bytesMax) : new SizedBody(framing, bytesMax);
 
 class SizedBody implements IncomingBody {
-  /** The number stays 0, because the whole body is taken from the buffer when it is complete. */
+  /** The property stays 0, because the whole body is taken from the buffer when it is complete. */
   readonly byteCount = 0;
   readonly #size: number;
   readonly #bytesMax: number;
@@ -90,7 +90,7 @@ interface AwaitedBodyOptions {
   readonly msMax: number;
   /** Whether the server may hold this number of bytes of the body. */
   hasCapacity(bytes: number): boolean;
-  /** Called once, with the body or with its problem. */
+  /** This function is called once, with the body or with the problem of the body. */
   ended(body: ReceivedBody): void;
 }
 

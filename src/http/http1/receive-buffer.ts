@@ -19,7 +19,7 @@ export class ReceiveBuffer {
   }
 
   /**
-   * Adds bytes. If the buffer is empty, it stores `bytes` without copying them. This is the usual case, because most requests arrive in one piece.
+   * Adds bytes. If the buffer is empty, it stores `bytes` without copying them. Most requests arrive in one piece, so the buffer is usually empty.
    */
   append(bytes: Buffer): void {
     if (this.#start === this.#end) {
@@ -71,8 +71,8 @@ export class ReceiveBuffer {
   /** Returns the position of the text, or -1 if the text is not found. `from` and the result count from the first unused byte. */
   indexOf(text: string, from: number): number {
     this.#join();
-    // The memory behind the last received byte is not searched. It may be as large as the received bytes, and each piece that arrives starts a
-    // search.
+    // The memory behind the last received byte is not searched. This memory may be as large as the received bytes, and each piece that arrives starts
+    // a search.
     const received = this.#bytes.length === this.#end ? this.#bytes : this.#bytes.subarray(0, this.#end);
     const found = received.indexOf(text, this.#start + from, "latin1");
     return found === -1 ? -1 : found - this.#start;

@@ -83,7 +83,7 @@ function checkedHead(method: string, targetText: string, headers: RawHeaders, is
     else if (name.length === 17 && name.toLowerCase() === "transfer-encoding") coding = joined(coding, value);
   }
   if (method === "CONNECT") return malformed("CONNECT is for proxies, and this server is not a proxy");
-  // RFC 9112, 3.2. Two Host headers are also refused: a proxy may have read the other one, and let the request through because of it.
+  // RFC 9112, 3.2. Two Host headers are also refused: a proxy may have read the other header, and let the request through because of it.
   if (host === undefined ? !isHttp10 : !isHost(host)) return malformed("the Host header is missing, malformed or repeated");
   const framing = framingOf(length, coding, isHttp10);
   if (framing === undefined) return malformed("the request does not say clearly where its body ends");
@@ -102,7 +102,7 @@ function problemOf(text: string): ProtocolProblem {
 }
 
 /**
- * Returns how the body ends, or undefined if that is unclear. With an unclear end, a request could be smuggled past a proxy. The end is unclear if
+ * Returns how the body ends, or undefined if the end is unclear. With an unclear end, a request could be smuggled past a proxy. The end is unclear if
  * the head has both a length and chunks, a length that is repeated or not in plain digits, a coding other than chunks, or chunks from a client of
  * HTTP/1.0.
  */
@@ -152,7 +152,7 @@ interface Target {
   readonly path: string;
   /** The query without the `?`. */
   readonly queryText: string;
-  /** The host of a target in absolute form (`GET http://host/path`). This host replaces the Host header (RFC 9112, 3.2.2). */
+  /** The host of a target in absolute form (`GET http://host/path`). The host of the target replaces the Host header (RFC 9112, 3.2.2). */
   readonly authority: string | undefined;
 }
 

@@ -56,7 +56,7 @@ export const hasContent = (status: number): boolean => status !== 204 && status 
 let dateSecond = 0;
 let dateText = "";
 
-/** Returns the value of the header Date (RFC 9110, 5.6.7). The text is made once per second. */
+/** Returns the value of the header Date (RFC 9110, 5.6.7). The text of the date is made once per second. */
 function httpDate(nowMs: number): string {
   const second = Math.floor(nowMs / 1000);
   if (second !== dateSecond) {

@@ -58,7 +58,7 @@ export class SendBuffer {
    */
   sinceMs = 0;
   isClosed = false;
-  /** Called when the number of stored bytes changes; `bytes` is the difference. */
+  /** The buffer calls this function when the number of stored bytes changes; `bytes` is the difference. */
   readonly #keeps: (bytes: number) => void;
 
   constructor(socket: ByteSocket, clock: Clock, keeps: (bytes: number) => void) {
@@ -93,7 +93,7 @@ export class SendBuffer {
     this.#keeps(unsent.length);
   }
 
-  /** Called when the socket accepts bytes again. Sends the stored bytes. */
+  /** The connection calls this method when the socket accepts bytes again. The method sends the stored bytes. */
   drain(): void {
     while (this.#unsent.length > 0) {
       const bytes = this.#unsent[0] as Buffer;

@@ -1,6 +1,6 @@
 /**
- * The certificate authority of one run. Its certificate is for the hosts for which Plaza responds instead of the real servers (D-380). The
- * authority's key exists only in this process's memory.
+ * The certificate authority of one run. The authority signs a certificate for the hosts for which Plaza responds instead of the real servers (D-380).
+ * The authority's key exists only in this process's memory.
  */
 import { generateKeyPairSync } from "node:crypto";
 import forge from "node-forge";
@@ -88,7 +88,7 @@ interface CertificateParts {
 function certificateOf({ keys, subject, issuer, notBefore, notAfter }: CertificateParts): forge.pki.Certificate {
   const certificate = forge.pki.createCertificate();
   certificate.publicKey = keys.publicKey;
-  // The first byte makes the number positive.
+  // The first byte makes the serial number positive.
   certificate.serialNumber = `01${forge.util.bytesToHex(forge.random.getBytesSync(SERIAL_BYTES - 1))}`;
   certificate.validity.notBefore = notBefore;
   certificate.validity.notAfter = notAfter;

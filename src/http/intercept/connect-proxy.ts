@@ -28,11 +28,11 @@ export interface ConnectProxy {
 }
 
 const LOOPBACK = "127.0.0.1";
-/** The maximum number of connections of one command. Test suites open some hundred. */
+/** The maximum number of connections of one command. Test suites open some hundred connections. */
 const CONNECTIONS_MAX = 1_024;
 /** The time limit for the head of a request, the same as for requests to the graph. */
 const HEAD_MS_MAX = 10_000;
-/** The time limit for a connection to another server. Operating systems try for one to two minutes. */
+/** The time limit for a connection to another server. Operating systems try to connect for one to two minutes. */
 const CONNECT_MS_MAX = 30_000;
 /** A tunnel without bytes ends after this time. Web sockets and long polls are silent for some minutes. */
 const IDLE_MS_MAX = 3_600_000;

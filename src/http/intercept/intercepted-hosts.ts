@@ -1,4 +1,7 @@
-/** Internet hosts for which a server responds over TLS on loopback. A proxy connects programs to this server (D-380). */
+/**
+ * Internet hosts for which a server responds over TLS on loopback. A proxy passes the connections of programs to the server that responds for these
+ * hosts (D-380).
+ */
 import type { ServedCertificate } from "#config/certificate";
 import type { Config } from "#config/config";
 import type { SurfaceAddress } from "../destinations/destinations.ts";
@@ -8,7 +11,10 @@ export interface InterceptedHosts {
   readonly certificate: ServedCertificate;
 }
 
-/** Returns the options of the listener for these hosts. Links in its responses begin with these hosts, whatever the server's own address is. */
+/**
+ * Returns the options of the listener for these hosts. Links in the listener's responses begin with these hosts, whatever the server's own address
+ * is.
+ */
 export function configOfIntercepted(config: Config, { surfaces }: InterceptedHosts): Config {
   const hosts = surfaces.flatMap(({ hostname }) => hostname ?? []);
   return { ...config, host: "127.0.0.1", port: 0, public_url: undefined, hsts_seconds: 0, allow_host: [...config.allow_host, ...hosts] };

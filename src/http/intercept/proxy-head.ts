@@ -11,7 +11,7 @@ export interface ProxyTarget {
 
 export interface ProxyHead extends ProxyTarget {
   readonly isTunnel: boolean;
-  /** Whether the address begins with https. Some libraries send a proxy such addresses without a tunnel. */
+  /** Whether the address begins with https. Some libraries send https addresses to a proxy without a tunnel. */
   readonly isSecure: boolean;
   readonly method: string;
   /** The path of a request with an absolute address; empty for a tunnel. */

@@ -10,7 +10,10 @@ import { rootCertificates } from "node:tls";
 /** The files of the system's root certificates: on Debian and Alpine, Fedora, openSUSE, and macOS. */
 const SYSTEM_FILES = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"];
 
-/** The maximum size of a file of root certificates. Such files have about 250 KB; a file that the user names by mistake must not fill the memory. */
+/**
+ * The maximum size of a file of root certificates. A file of root certificates has about 250 KB; a file that the user names by mistake must not fill
+ * the memory.
+ */
 const ROOTS_BYTES_MAX = 16 * 1024 * 1024;
 
 function readRoots(file: string): string | undefined {
@@ -88,7 +91,7 @@ export function javaTrustStore(certificates: readonly Buffer[]): Buffer {
     ...[number(TRUSTED_ENTRY), text(`root-${at}`), Buffer.alloc(8), text("X.509"), number(certificate.length), certificate],
   ]);
   const store = Buffer.concat([number(JKS_MAGIC), number(JKS_VERSION), number(certificates.length), ...entries]);
-  // OpenJDK puts these two words into the digest of every trust store.
+  // OpenJDK puts the words Mighty Aphrodite into the digest of every trust store.
   const digest = createHash("sha1").update(Buffer.from(JAVA_STORE_PASSWORD, "utf16le").swap16()).update("Mighty Aphrodite").update(store).digest();
   return Buffer.concat([store, digest]);
 }

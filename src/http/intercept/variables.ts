@@ -43,7 +43,7 @@ export function interceptionVariables(by: InterceptedBy, given: Variables): Reco
     NODE_OPTIONS: appended(given.NODE_OPTIONS, `--require ${quoted(preloadFile(by))}`),
     JAVA_TOOL_OPTIONS: appended(given.JAVA_TOOL_OPTIONS, javaOptions(by.proxyPort, roots.forJava()).join(" ")),
     PHP_INI_SCAN_DIR: `${given.PHP_INI_SCAN_DIR ?? ""}${delimiter}${phpFolder(by.folder, roots.replacing(given.SSL_CERT_FILE))}`,
-    // These two variables are for people who configure programs by hand, such as browsers, which do not read the other variables.
+    // People use these two variables to configure programs that do not read the other variables, such as browsers.
     [variableOf("proxy_url")]: proxy,
     [variableOf("ca_file")]: roots.adding(undefined),
   };
@@ -71,8 +71,8 @@ const javaOptions = (port: number, store: string): string[] => [
 ];
 
 /**
- * Writes a folder with settings for PHP. The caller puts it after the user's value of `PHP_INI_SCAN_DIR`; if that value is empty, the empty entry
- * means PHP's own folder.
+ * Writes a folder with settings for PHP. The caller appends the folder to the user's value of `PHP_INI_SCAN_DIR`; if that value is empty, the empty
+ * entry means PHP's own folder.
  */
 function phpFolder(folder: string, file: string): string {
   const path = join(folder, "php");

@@ -18,7 +18,7 @@ interface Evictable {
 }
 
 /**
- * The fraction of the limit by which the number of connections may exceed the limit for a moment. Above that number, connections are closed
+ * The fraction of the limit by which the number of connections may exceed the limit for a moment. If more connections are open, some are closed
  * immediately, because the system allows few open files.
  */
 const BURST_PART = 1 / 4;
@@ -53,15 +53,15 @@ export class Evictions {
     this.#evictWaiting(EVICTED_FOR_FILES);
   }
 
-  /** Called when the number of bytes that connections hold changes; `bytes` is the difference. */
+  /** The listener calls this method when the number of bytes that connections hold changes; `bytes` is the difference. */
   held(bytes: number): void {
     this.#heldBytes += bytes;
     if (bytes > 0 && this.#heldBytes > this.#limits.connectionBytesMax) this.#evictLargest();
   }
 
   /**
-   * Closes the connections above the limit. Before that, the server reads the bytes that new connections have sent, because until then a connection
-   * with a request looks idle.
+   * Closes the connections above the limit. Before the server closes them, it reads the bytes that new connections have sent, because until then a
+   * connection with a request looks idle.
    */
   async #evictExcess(): Promise<void> {
     this.#isEvicting = true;
@@ -71,7 +71,10 @@ export class Evictions {
     this.#isEvicting = false;
   }
 
-  /** Closes `count` waiting connections. Each step closes half of the remaining number, because after a step another group may be the largest. */
+  /**
+   * Closes `count` waiting connections. Each step closes half of the connections that remain to be closed, because after a step another group may be
+   * the largest.
+   */
   #evictWaiting(count: number): void {
     for (let left = count; left > 0; ) {
       const longest = this.#longestWaiting(Math.ceil(left / 2));

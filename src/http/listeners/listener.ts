@@ -14,7 +14,7 @@ import { type EvictionLimits, Evictions } from "./evictions.ts";
 
 export interface ListenOptions extends Pick<ConnectionOwner<Connection>, "dispatch" | "refusal"> {
   readonly hostname: string;
-  /** The port to listen on. With 0 the system picks a free port. */
+  /** The port to listen on. If the port is 0, the system picks a free port. */
   readonly port: number;
   /** Whether several processes listen on the port. */
   readonly reusePort?: boolean;
@@ -78,7 +78,7 @@ function bind(options: TCPSocketListenOptions<Connection> & { readonly reusePort
 
 export interface ReservedPort {
   readonly port: number;
-  /** Frees the port. The caller does this after the processes listen on the port, so that no request reaches this process. */
+  /** Frees the port. The caller frees the port after the processes listen on it, so that no request reaches this process. */
   release(): void;
 }
 
@@ -194,8 +194,8 @@ class Connections implements ConnectionOwner<Connection> {
   }
 
   /**
-   * D-350: accepts and reads clients that connected before the port closes, so that the server serves them. If the server did not accept these
-   * connections, the system would reset them.
+   * D-350: accepts and reads clients that connected before the port closes, so that the server serves them. The system resets connections that the
+   * server has not accepted when the port closes.
    */
   async #readArrived(): Promise<void> {
     for (let turn = 0, before = -1; turn < ARRIVED_TURNS_MAX && before !== this.#acceptedCount; turn++) {

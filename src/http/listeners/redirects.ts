@@ -15,7 +15,7 @@ export interface RedirectOptions {
   readonly publicUrl: string | undefined;
 }
 
-/** The port of https that browsers leave out. Addresses contain any other port. */
+/** The port of https, which addresses leave out. Addresses contain every other port. */
 const HTTPS_PORT = 443;
 
 /** Starts to listen. Throws if the listener cannot listen at the address. */

@@ -1,6 +1,6 @@
 /**
- * Finds the methods that the response to OPTIONS lists: the methods of all operations at an address of this form. The server does not read stored
- * data for this (D-04, D-90).
+ * Finds the methods that the response to OPTIONS lists: the methods of all operations at an address of this form. The server finds the methods
+ * without reading stored data (D-04, D-90).
  */
 import type { Registry } from "#graph/contract/registry";
 import { parseAddress } from "#graph/pipeline/address";

@@ -12,7 +12,7 @@ export type Readiness = "ready" | "draining" | "unavailable";
 const PING_WITHIN_MS = 2_000;
 
 export class Health {
-  /** Set when the server is told to end. */
+  /** Whether the server has been told to end. */
   isDraining = false;
   readonly #ping: () => Promise<void>;
   #checking: Promise<boolean> | undefined;

@@ -31,7 +31,7 @@ interface LoginOptions {
 
 /**
  * Returns the routes of the dialog. In a sandbox the person chooses who she is. With `sign_in_url` the operator's page reports who signed in (D-390).
- * Without both the server cannot learn who the person is, so it has no dialog.
+ * If the server is not a sandbox and has no `sign_in_url`, it cannot learn who the person is, so it has no dialog.
  */
 export function loginRoutes({ sandbox, sign_in_url, sign_in_key }: LoginOptions): readonly PageRoute[] {
   const signInPage = sign_in_url === undefined || sign_in_key === undefined ? undefined : { url: sign_in_url, key: sign_in_key };

@@ -16,7 +16,7 @@ import type { RouteHandler } from "./extra-routes.ts";
 
 /**
  * The maximum number of cached documents. Making a document takes some 100 ms, so the last documents are cached. A document has up to a megabyte, and
- * callers can use any host, so the number is small.
+ * callers can use any host, so only few documents are cached.
  */
 const TEXTS_MAX = 8;
 
@@ -32,7 +32,7 @@ export function openapiRoute(deps: RequestDeps, surfaces: readonly SurfaceAddres
     };
     const problem = problemOf(searchParams, deps, surfaces);
     if (problem !== undefined) return refused(problem);
-    // These modules are loaded when they are used, because loading them would make the start slower.
+    // The OpenAPI modules are loaded when they are used, because loading them would make the start slower.
     const [{ openapiDocument, servedNow }, { servedAddresses }] = await Promise.all([
       import("#graph/contract/openapi/document"),
       import("#graph/contract/openapi/addresses"),
@@ -73,7 +73,7 @@ function addressOf({ hostname, mount }: SurfaceAddress, baseUrl: string): string
 export const asyncapiRoute =
   (deps: RequestDeps): RouteHandler =>
   async (_request, { world }) => {
-    // The module is loaded when it is used, because loading it would make the start slower.
+    // The AsyncAPI module is loaded when it is used, because loading it would make the start slower.
     const { asyncapiDocument } = await import("#webhooks/catalogue/asyncapi");
     const document = asyncapiDocument(
       deps.registry.webhookFields,

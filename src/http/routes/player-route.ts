@@ -104,8 +104,8 @@ const STYLE =
   "p{position:absolute;inset:0;display:flex;align-items:center;justify-content:center;margin:1em;text-align:center;pointer-events:none}[hidden]{display:none}";
 
 /**
- * The script of the page, which runs in the browser. As long as no video exists, the playlist's response has the status 503, and hls.js requests the
- * playlist again. The player stays some 2 s behind the newest segment, and plays a little faster if it falls behind.
+ * The script of the page, which runs in the browser. Until there is something to play, the playlist's response has the status 503, and hls.js
+ * requests the playlist again. The player stays some 2 s behind the newest segment, and plays a little faster if it falls behind.
  */
 const SCRIPT = `
 const video = document.querySelector("video"), note = document.querySelector("p"), source = video.dataset.source;

@@ -3,7 +3,8 @@
  * keys. Each further cluster has the schema `plaza`, which has the channel for facts and the process numbers of this cluster, so that no cluster
  * needs another one while it serves its worlds.
  *
- * **Invariant:** while a cluster cannot be reached, only its worlds are refused. They are served again as soon as the channel is connected again.
+ * **Invariant:** while a cluster cannot be reached, only its worlds are refused. These worlds are served again as soon as the channel is connected
+ * again.
  */
 import { databaseUnreachable } from "#kernel/errors";
 import type { Database, Databases, FeatureMigrations, NamedDatabase, Program, Reader, SpreadDatabase } from "../database.ts";
@@ -21,8 +22,8 @@ const DEFAULT = "default";
 const RETRY_MS = 500;
 
 /**
- * The schema `plaza` stores the cluster's name. If somebody exchanges two addresses of `--databases`, the name shows it before a world is served from
- * the wrong cluster.
+ * The schema `plaza` stores the cluster's name. If somebody exchanges two addresses of `--databases`, the server detects this by the name before a
+ * world is served from the wrong cluster.
  */
 const homeMigrations: readonly FeatureMigrations[] = [
   { feature: "clusters", migrations: [{ name: "names", statements: ["CREATE TABLE cluster_names (name TEXT PRIMARY KEY) WITHOUT ROWID"] }] },

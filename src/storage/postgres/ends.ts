@@ -13,7 +13,7 @@ export async function rollback(connection: PoolConnection): Promise<void> {
   try {
     await connection.execute("ROLLBACK");
   } catch {
-    // The connection is marked as broken and is closed. PostgreSQL then rolls back the open transaction.
+    // The connection is marked as broken and is closed. PostgreSQL rolls back the open transaction of a closed connection.
     connection.isBroken = true;
   }
 }
@@ -34,7 +34,10 @@ export function announcement(schema: string, facts: readonly (readonly [kind: st
     SELECT pg_notify(${schema}, slot || ' ' || generation || ' ' || ${announced}) FROM counted`;
 }
 
-/** Returns the error of a failed transaction. If another attempt may succeed, this is PostgreSQL's own error, even if the body threw another one. */
+/**
+ * Returns the error of a failed transaction. If another attempt may succeed, the function returns PostgreSQL's own error, even if the body threw
+ * another error.
+ */
 export function failureOf(transaction: { readonly failure: unknown }, error: unknown): unknown {
   const failure = named(transaction.failure);
   return isTransient(failure) ? failure : error;

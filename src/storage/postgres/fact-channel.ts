@@ -1,10 +1,10 @@
 /**
  * The dedicated connection of a server. Through this channel the process receives the facts that other processes changed in each followed schema. On
- * the same connection it renews its process number, which is stored in the server's own schema.
+ * the same connection the process renews its process number, which is stored in the server's own schema.
  *
  * **Invariant:** the listener receives a change of any process within 1 s; otherwise the channel reports that everything changed. Timers alone cannot
- * guarantee this: if a process got no processor time for a second, a request may run before the timer. Every user of a cache therefore calls
- * `confirm` first.
+ * guarantee this limit of 1 s: if a process got no processor time for a second, a request may run before the timer. Every user of a cache therefore
+ * calls `confirm` first.
  *
  * Each transaction that changes facts increments its connection's row (slot) of `fact_generations`, and sends a notification with the slot and the
  * new number. If the numbers of a slot have a gap, or the table has a number that no notification had, a notification was lost.
@@ -23,7 +23,7 @@ const POLL_MS = 500;
 /** The time within which this process learns of a change that another process made (ARCHITECTURE.md, idea 5). */
 const KNOWN_WITHIN_MS = 1_000;
 /**
- * The number of polls without a response after which the connection counts as broken. With one poll every 500 ms this is 5 s, as for any other
+ * The number of polls without a response after which the connection counts as broken. Ten polls take 5 s, which is the time limit for any other
  * connection.
  */
 const SILENT_POLLS_MAX = 10;
@@ -168,7 +168,7 @@ export class FactChannel {
     }
   }
 
-  /** Handles a notification. Its payload is `<slot> <generation> <facts>`, where the facts are JSON, or null if everything changed. */
+  /** Handles a notification. The payload is `<slot> <generation> <facts>`, where the facts are JSON, or null if everything changed. */
   #heard(schema: string, payload: string): void {
     const followed = this.#followed.get(schema);
     if (followed === undefined) return;

@@ -66,7 +66,7 @@ export class WorldMoved extends Error {
   }
 }
 
-/** The beginnings of the driver's own error messages. These errors have no code. */
+/** The beginnings of the driver's own error messages. The driver's own errors have no code. */
 const DRIVER_MESSAGES =
   /^(Connection terminated|timeout expired|Query read timeout|Client (has encountered|was closed)|Socket is closed|This socket)/;
 
@@ -85,7 +85,7 @@ export function isConnectionFailure(error: unknown): boolean {
   return error instanceof Error && DRIVER_MESSAGES.test(error.message);
 }
 
-/** Whether the database did not respond in time. In this case another connection would not help. */
+/** Whether the database did not respond in time. If the database is too slow, another connection would not help. */
 export const isTimeout = (error: unknown): boolean => error instanceof Error && error.message === "Query read timeout";
 
 /**

@@ -32,7 +32,7 @@ const COMMIT = sql`COMMIT`;
 
 /** The transaction was rolled back, but this body did not cause the failure, so the body runs again. */
 export class Undone extends Error {
-  /** Whether the connection was dead before the transaction began. In this case the run does not count as an attempt. */
+  /** Whether the connection was dead before the transaction began. A run on a dead connection does not count as an attempt. */
   readonly wasStale: boolean;
 
   constructor(cause: unknown, wasStale: boolean) {
@@ -105,7 +105,7 @@ interface Shared {
 /** One transaction, with the bodies that share it. */
 export class Group {
   readonly #shared: Shared;
-  /** Called when the group no longer accepts bodies. */
+  /** The group calls this function when it no longer accepts bodies. */
   readonly #onClosed: () => void;
   #connection: PoolConnection | undefined;
   isLocked = false;
@@ -152,7 +152,7 @@ export class Group {
     });
   }
 
-  /** Called when a body has ended. Resolves with the body's value when the body's writes are durable. */
+  /** `Groups` calls this method when a body has ended. The promise resolves with the body's value when the body's writes are durable. */
   leave<T>(transaction: PostgresTransaction, outcome: Outcome<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       // A failed statement ends the transaction, even if the body catches the error.
@@ -186,8 +186,7 @@ export class Group {
 
   /** Rolls back the writes of the body that has just failed. */
   async #undo({ transaction }: Ended, error: unknown): Promise<void> {
-    // Another process may have deleted a row, which fails a statement and makes the body throw. So the group first waits for all statements of the
-    // body.
+    // The group first waits for all statements of the body, because the body may have thrown after another process deleted a row.
     await transaction.settle();
     const failure = failureOf(transaction, error);
     // After a transient failure another attempt may succeed.
@@ -227,7 +226,7 @@ export class Group {
     });
   }
 
-  /** Ends the group after a failure. The transaction was not stored, or nobody knows whether it was stored. */
+  /** Ends the group after a failure. After a failure the transaction was not stored, or nobody knows whether it was stored. */
   async #fail(error: unknown): Promise<void> {
     this.#isEnding = true;
     this.#onClosed();
@@ -237,7 +236,8 @@ export class Group {
     if (isLost || isStalePlan(reason)) connection.isBroken = true;
     else await rollback(connection);
     this.#shared.pool.release(connection);
-    // A used connection that broke does not return to the pool. So the body gets a new connection after a few such attempts, which are not counted.
+    // A used connection that broke does not return to the pool. A body that runs again therefore gets a new connection after a few attempts, and
+    // these attempts are not counted.
     const wasStale = connection.isBroken && connection.wasUsed && !(isLost && this.#isCommitting) && !isTimeout(reason);
     const all = [...this.#ended, ...this.#waiting];
     const thrown = wasStale || (all.length > 1 && !isLost) ? new Undone(reason, wasStale) : reason;

@@ -11,10 +11,10 @@ import { LOCK_SLOTS, lockKey } from "./transaction.ts";
 import { NOW_MS, numbered, type Token, tokensOf } from "./values.ts";
 
 export interface MigrateOptions {
-  /** Called with the connection before the migrations run. */
+  /** This function gets the connection before the migrations run. */
   first?(client: Client): Promise<void>;
   readonly onProgress?: OnProgress | undefined;
-  /** The schema of the first world, in whose tables the running processes register themselves. By default this is the server's own schema. */
+  /** The schema of the first world, in whose tables the running processes register themselves. The default is the server's own schema. */
   readonly leases?: string;
   /** Whether to throw `WorldMoved` if the world was moved from this server to another one. */
   readonly refusesMoved?: boolean;

@@ -21,18 +21,18 @@ export interface PostgresOptions {
   /** The world's schema, which is created if it does not exist. */
   readonly schema: string;
   readonly migrations: readonly FeatureMigrations[];
-  /** Limits for the connections of the pool, which are opened on demand. The dedicated connection does not count. */
+  /** Limits for the connections of the pool, which are opened on demand. The dedicated connection does not count towards these limits. */
   readonly limits?: Partial<PoolLimits>;
   /** Collects the problems of the database. If `health` is left out, the problems are not reported. */
   readonly health?: DatabaseHealth;
   /** The version of this program, as other processes read it. */
   readonly version?: string;
   readonly onProgress?: OnProgress | undefined;
-  /** The migrations that this program contains, each as `feature/name`. Left out if these are the migrations of the schema. */
+  /** The migrations that this program contains, each as `feature/name`. The default is the list of the schema's migrations. */
   readonly knows?: readonly string[];
   /** The cluster of this process, if the process already uses other databases of the cluster. */
   readonly cluster?: Cluster;
-  /** Called when the database is closed. */
+  /** This function is called when the database is closed. */
   onClosed?(): Promise<void> | undefined;
 }
 
@@ -91,13 +91,13 @@ interface DatabaseParts {
   readonly pool: Pool;
   readonly migrations: readonly FeatureMigrations[];
   readonly health: DatabaseHealth;
-  /** Returns the process number. Set if another database of this process has the fact channel. */
+  /** Returns the process number. This function is set if another database of this process has the fact channel. */
   processNumber?(): number;
-  /** Confirms the cached facts. Set if another database of this process has the fact channel. */
+  /** Confirms the cached facts. This function is set if another database of this process has the fact channel. */
   confirm?(): void;
   /** Whether the world can be moved to another server, even while this process has the world open (D-421). */
   readonly isMovable?: boolean;
-  /** Called when the database is closed. */
+  /** This function is called when the database is closed. */
   end(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Statements of one connection that are sent together and answered together. One Sync ends all of them, so that PostgreSQL answers with one packet,
- * and each statement is described only once per connection (D-285). If a statement fails, PostgreSQL skips the statements behind it, and these fail
- * with the same error.
+ * Statements of one connection that are sent together and answered together. One Sync ends all these statements, so that PostgreSQL answers with one
+ * packet, and each statement is described only once per connection (D-285). If a statement fails, PostgreSQL skips the statements behind it, and
+ * these fail with the same error.
  */
 import { type Connection, Query } from "pg";
 import type { Row, SqlValue } from "../sql.ts";

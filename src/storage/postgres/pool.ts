@@ -9,7 +9,7 @@ import { chooseSchema, type Server } from "./server.ts";
 import { numbered } from "./values.ts";
 import { LockedTables } from "./watches/locked-tables.ts";
 
-/** The longest time that a request waits for a connection. After this time the request is refused, because its caller has a time limit too. */
+/** The longest time that a request waits for a connection. After five seconds the request is refused, because its caller has a time limit too. */
 const ACQUIRE_MS_MAX = 5_000;
 /**
  * The difference between the driver's time limit and the server's time limit for a statement. The server therefore ends a statement first, unless the
@@ -17,8 +17,8 @@ const ACQUIRE_MS_MAX = 5_000;
  */
 const NETWORK_MS_MAX = 1_000;
 /**
- * The maximum number of prepared statements per connection. Each statement takes about 10 kB on the server, and a program has a few hundred. Further
- * statements are not kept prepared.
+ * The maximum number of prepared statements per connection. Each statement takes about 10 kB on the server, and a program has a few hundred
+ * statements. Statements beyond this number are not kept prepared.
  */
 const STATEMENTS_MAX = 1_000;
 /**
@@ -160,7 +160,7 @@ export class Pool {
         while (this.#waiting.length > 0 && this.#count < this.#sizeNow) this.#openForWaiting();
       },
     });
-    // A timer closes unused connections, because no other event happens on them. The timer does not keep the program running.
+    // A timer closes unused connections, because no other event happens on an unused connection. The timer does not keep the program running.
     this.#timer = setInterval(() => this.#closeSpare(), IDLE_MS);
     this.#timer.unref();
   }
@@ -219,8 +219,8 @@ export class Pool {
   }
 
   /**
-   * Takes an idle connection, if possible one that last served this schema, because its prepared plans fit. If there is none, the method returns
-   * undefined while the pool may open a new connection, and otherwise takes any idle connection.
+   * Takes an idle connection, if possible one that last served this schema, because its prepared plans fit. If no idle connection served this schema,
+   * the method returns undefined while the pool may open a new connection, and otherwise takes any idle connection.
    */
   #takeIdle(schema: string): PoolConnection | undefined {
     const last = this.#idle.at(-1);
@@ -254,7 +254,7 @@ export class Pool {
     }
   }
 
-  /** Removes an idle connection that broke or that is no longer needed. A connection in use is handled when it is released. */
+  /** Removes an idle connection that broke or that is no longer needed. A broken connection that is in use is removed when it is released. */
   #forget(connection: PoolConnection): void {
     const at = this.#idle.indexOf(connection);
     if (at < 0) return;

@@ -14,7 +14,7 @@ const CONNECT_MS_MAX = 5_000;
 /** Splits an address into three parts: `postgres://user:password@`; the hosts with ports, separated by commas as in libpq; the rest. */
 const ADDRESS = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/is;
 
-/** The accepted values of `target_session_attrs`. All three have the same effect, because Plaza always needs a host that accepts writes. */
+/** The accepted values of `target_session_attrs`. All three values have the same effect, because Plaza always needs a host that accepts writes. */
 const SESSION_ATTRIBUTES = ["any", "read-write", "primary"];
 
 /**
@@ -187,8 +187,8 @@ export class Server {
 export const chooseSchema = (schema: string): string => `SET search_path TO "${schema}"`;
 
 /**
- * Returns the settings of a session. They are sent as a statement, because a pooler or proxy may drop start-up options. Statements outside a write
- * can only read, as on SQLite's reading connection.
+ * Returns the settings of a session. The settings are sent as a statement, because a pooler or proxy may drop start-up options. Statements outside a
+ * write can only read, as on SQLite's reading connection.
  */
 const setUpIn = (schema: string): string => `${chooseSchema(schema)}; SET default_transaction_read_only = on; ${PLANS}`;
 

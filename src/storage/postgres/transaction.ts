@@ -6,7 +6,7 @@ import { type Row, type Sql, sql } from "../sql.ts";
 import type { Result } from "./pipelined-queries.ts";
 import type { PoolConnection } from "./pool.ts";
 
-/** The number of statements that may be sent without awaiting their results. That many statements take about 100 kB. */
+/** The number of statements that may be sent without awaiting their results. 256 statements take about 100 kB. */
 const SENT_MAX = 256;
 
 /** The transaction on a connection in which a body runs, alone or after other bodies. */
@@ -27,8 +27,8 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
   #sent: Promise<void> = Promise.resolve();
   #sentCount = 0;
   /**
-   * Whether the results must be awaited before COMMIT. This is so if a statement was sent whose unexpected outcome PostgreSQL would not treat as a
-   * failure, or if no response has yet proved that the connection works.
+   * Whether the results must be awaited before COMMIT. The results must be awaited if a statement was sent whose unexpected outcome PostgreSQL would
+   * not treat as a failure, or if no response has yet proved that the connection works.
    */
   #isUnsure = true;
   readonly facts: (readonly [kind: string, key: string])[] = [];
@@ -84,8 +84,8 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
 
   /**
    * Locks a row instead of taking an advisory lock, so that two transactions that both commit never held the lock at the same time, not even across a
-   * failover. Transactions whose names share a lock slot wait for each other; after a deadlock one of them runs again. The method does not await the
-   * result of the lock: the next statement runs when the row is locked, and sees everything that was committed by then.
+   * failover. Transactions whose names share a lock slot wait for each other; after a deadlock one of them runs again. `lock` does not await its
+   * result: the next statement runs when the row is locked, and sees everything that was committed by then.
    */
   async lock(scope: string, key: string): Promise<void> {
     this.#check();
@@ -121,7 +121,7 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
   /**
    * Waits for the results of all sent statements. The group calls this method before COMMIT, because after COMMIT a statement that changed a wrong
    * number of rows cannot be rolled back, and after a broken connection nobody knows which writes are stored. The statements of earlier bodies on the
-   * same connection have ended then too.
+   * same connection have ended too when `settle` resolves.
    */
   async settle(): Promise<void> {
     if (this.#isUnsure) await this.#sent;
@@ -151,7 +151,7 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
         this.failure ??= error;
       },
     );
-    // An import sends thousands of statements. Their results are awaited from time to time, so that memory stays bounded.
+    // An import sends thousands of statements. The results of these statements are awaited from time to time, so that memory stays bounded.
     if (++this.#sentCount % SENT_MAX === 0) await this.#sent;
   }
 

@@ -1,4 +1,4 @@
-/** One SQLite connection with its prepared statements. All its methods except `migrate` are synchronous. */
+/** One SQLite connection with its prepared statements. All methods of a connection except `migrate` are synchronous. */
 import { Database, type Statement } from "bun:sqlite";
 import { chmodSync, writeFileSync } from "node:fs";
 import { BoundedMap } from "#kernel/bounded-map";
@@ -72,7 +72,7 @@ export class Connection {
     this.execute("PRAGMA foreign_keys = OFF");
     if (role === "writer") {
       this.execute(`PRAGMA synchronous = ${isDurable ? "FULL" : "OFF"}`);
-      // The log grows to 16 MB before SQLite copies it into the file. This takes a quarter of the syncs that the default of 4 MB takes.
+      // The log grows to 16 MB before SQLite copies it into the file. A log of 16 MB takes a quarter of the syncs that the default of 4 MB takes.
       this.execute("PRAGMA wal_autocheckpoint = 4000");
       // If the log grew larger because of a snapshot, SQLite cuts it to this size when the log restarts.
       this.execute("PRAGMA journal_size_limit = 33554432");
@@ -136,7 +136,7 @@ export class Connection {
     chmodSync(path, 0o600);
   }
 
-  /** Reads the whole file. Returns its damage, or undefined if the file is intact (`files/check-file.ts`). */
+  /** Reads the whole file. Returns the file's damage, or undefined if the file is intact (`files/check-file.ts`). */
   damage(): string | undefined {
     return problemOfContent(this.#handle);
   }

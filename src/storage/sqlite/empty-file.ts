@@ -1,6 +1,6 @@
 /**
- * A new database is a copy of an empty database in which all migrations have run. Writing this one file needs one sync, whereas running the
- * statements on the file would need a sync for each step. Measured with 120 statements: 2.5 ms instead of 7.
+ * A new database is a copy of an empty database in which all migrations have run. Writing the copy needs one sync, whereas running the statements on
+ * the file would need a sync for each step. With 120 statements, writing the copy takes 2.5 ms instead of 7 (measured).
  */
 import { Database } from "bun:sqlite";
 import { existsSync, rmSync } from "node:fs";

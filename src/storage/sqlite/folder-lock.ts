@@ -31,8 +31,8 @@ interface HeldFolder {
 const held = new Map<string, HeldFolder>();
 
 /**
- * Locks the folder for this process, and reserves `world` for the caller. Returns a function that releases both. Throws `FolderInUse` at once if
- * another process has locked the folder, or if the world is already open.
+ * Locks the folder for this process, and reserves `world` for the caller. Returns a function that releases the folder and the world. Throws
+ * `FolderInUse` at once if another process has locked the folder, or if the world is already open.
  */
 export function holdFolder(folder: string, world: string): () => void {
   const path = realpathSync(folder);

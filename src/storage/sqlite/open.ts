@@ -24,7 +24,8 @@ import { StateFiles } from "./saved-states.ts";
 import { WriteQueue } from "./write-queue.ts";
 
 /**
- * The first statement on a connection. It makes SQLite read the file, open the log and take the snapshot, and it fails if the file is not a database.
+ * The first statement on a connection. This statement makes SQLite read the file, open the log and take the snapshot. It fails if the file is not a
+ * database.
  */
 const firstRead = sql`SELECT 1 AS one FROM sqlite_schema LIMIT 1`;
 
@@ -35,7 +36,7 @@ export interface SqliteOptions {
   /** Collects the problems of the database. If `health` is left out, the problems are not reported. */
   readonly health?: DatabaseHealth;
   readonly onProgress?: OnProgress | undefined;
-  /** Called after each commit with the number of writes in it. The metrics use this number. */
+  /** This function is called after each commit, with the number of the commit's writes. The metrics use this number. */
   readonly onCommit?: (writes: number) => void;
 }
 
@@ -46,7 +47,7 @@ interface Files {
   openReader(): Connection;
   readonly states: StateFiles;
   readonly health: DatabaseHealth;
-  /** Called when the database is closed. */
+  /** This function is called when the database is closed. */
   letGo(): void;
 }
 
@@ -120,7 +121,7 @@ class SqliteDatabase implements Database {
   readonly #queue: WriteQueue;
   readonly #listeners = new Set<(kind: string | undefined, key: string | undefined) => void>();
   readonly #watch: FileWatch;
-  /** Set when somebody else changed the files: from then on the database neither reads nor writes. */
+  /** The error that is set when somebody else has changed the files. After that, the database neither reads nor writes. */
   #changed: FilesChanged | undefined;
   #snapshot: Connection | undefined;
   #lastSnapshot: Promise<unknown> = Promise.resolve();

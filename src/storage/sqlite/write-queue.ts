@@ -12,20 +12,23 @@ import type { DatabaseHealth } from "../database-health.ts";
 import { type Connection, translated } from "./connection.ts";
 import { SqliteTransaction } from "./transaction.ts";
 
-/** The maximum number of bodies in one commit. At about 10 µs each, that many bodies block the event loop for about 10 ms. */
+/** The maximum number of bodies in one commit. At about 10 µs each, 1,000 bodies block the event loop for about 10 ms. */
 const GROUP_MAX = 1_000;
 /** The number of statements after which no further body runs in the group. This limit exists because some bodies write many rows. */
 const GROUP_STATEMENTS_MAX = 5_000;
 
 export interface WriteQueueEvents {
   readonly health: DatabaseHealth;
-  /** `beforeGroup` is called before each group and `afterGroup` after it. If one of the two calls throws, no write of the group is acknowledged. */
+  /**
+   * The queue calls `beforeGroup` before each group of bodies, and `afterGroup` after each group. If `beforeGroup` or `afterGroup` throws, no write
+   * of the group is acknowledged.
+   */
   beforeGroup(): void;
   afterGroup(): void;
   /** Ends the readers' transactions, so that after a write is acknowledged nobody reads data from before that write. */
   beforeCommit(): void;
   onFact(kind: string, key: string): void;
-  /** Called after a commit with the number of its writes. */
+  /** The queue calls this function after a commit, with the number of the commit's writes. */
   readonly onCommit: ((writes: number) => void) | undefined;
 }
 
@@ -195,7 +198,7 @@ export class WriteQueue {
     }
     this.#stopOverdue = undefined;
     transaction.end();
-    // A failed statement ends the transaction, even if the body catches the error. PostgreSQL does the same.
+    // As on PostgreSQL, a failed statement ends the transaction, even if the body catches the error.
     if (transaction.failure !== undefined && !hasFailed) {
       hasFailed = true;
       result = transaction.failure;

@@ -47,7 +47,7 @@ export class LockedTables {
     return this.#refused.size > 0;
   }
 
-  /** Called when no connection was free. The next check of the locks begins after `LOOK_EVERY_MS`. */
+  /** The pool calls this method when no connection was free. The next check of the locks begins after `LOOK_EVERY_MS`. */
   suspect(): void {
     if (this.#timer !== undefined || this.#isClosed) return;
     // A timer begins the check, because no other event happens while all connections wait.
