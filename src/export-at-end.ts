@@ -8,7 +8,7 @@ import type { Worlds } from "#graph/worlds/hosting/worlds";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import { replaceFile } from "#storage/synced-folders";
 
-/** Checks at the start that the export can be written, because an error after the server has ended would come too late. Throws `ConfigProblem`. */
+/** Checks at the start that the export can be written, because an error when the server ends would come too late. Throws `ConfigProblem`. */
 export async function requireExportPlace({ export: file, world }: Config): Promise<void> {
   if (file === undefined) return;
   if (world !== undefined && resolve(world) === resolve(file))

@@ -231,7 +231,7 @@ async function tracingOf({ otlp_endpoint: endpoint, trace_ratio: ratio }: Config
   return openTracing({ endpoint, ratio, version, log });
 }
 
-/** The value of a process that does not load a world. */
+/** The beginning of a process that does not load a world, which has neither a demo nor a file. */
 const noBeginning: Beginning = { demo: undefined, file: undefined };
 
 /** The objects of a server that all its listeners use. */

@@ -25,8 +25,8 @@ export const unsupportedEncoding = ({ headers }: RequestHead): GraphError =>
  */
 const FREE_BYTES_MAX = 262_144;
 /**
- * The maximum ratio between a body's unpacked and compressed size. gzip compresses ordinary JSON to about a tenth, repeated events to a fiftieth, and
- * one repeated letter to a thousandth of its size (measured).
+ * The maximum ratio between a body's unpacked and compressed size. Compression with gzip reduces ordinary JSON to about a tenth, repeated events to a
+ * fiftieth, and one repeated letter to a thousandth of its size (measured).
  */
 const RATIO_MAX = 100;
 

@@ -10,7 +10,7 @@ export interface RecordedSegment {
   readonly durationMs: number;
   /** The machine's time at which the segment began to arrive. */
   readonly beganRealMs: number;
-  /** Whether the timestamps, or the form of picture or sound, differ from those of the previous segment. */
+  /** Whether the timestamps do not continue those of the previous segment, or the form of picture or sound changes. */
   readonly isDiscontinuous: boolean;
 }
 

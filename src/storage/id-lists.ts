@@ -5,7 +5,7 @@ import { append, placeholders, type Row, type Sql, type SqlValue, sql } from "./
 /** Returns the power of two to which a list of this length is padded. */
 export const paddedSize = (length: number): number => 2 ** Math.ceil(Math.log2(Math.max(length, 1)));
 
-/** The id that pads an empty list or a list of keys. No node has this id. */
+/** The id that pads an empty list or a list of keys. No node has the id 0. */
 const NO_ID = "0";
 
 /** Returns the statement `base`, followed by `AND column IN (…)` with the ids, followed by `rest`. */

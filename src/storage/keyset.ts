@@ -47,8 +47,8 @@ export interface ListPage<R> {
 export async function readPage<R extends Row>(reader: Reader, select: Sql, order: KeysetOrder<R>, page: PageRequest): Promise<ListPage<R>> {
   const isBackward = page.before !== undefined;
   const key = page.before ?? page.after;
-  // The query reads one row more than the page has: this row shows that further rows follow. If the row of the key still exists, it shows that rows
-  // precede the page.
+  // The query reads one row more than the page has: this row shows that further rows follow. The row whose key is given, if it still exists, shows
+  // that rows precede the page.
   const values = key === undefined ? [page.limit + 1] : [...key, page.limit + 2];
   const found = await reader.all<R>(append(select, tailOf(order, isBackward, key === undefined ? "none" : "from"), values));
   const isNeighbourThere = key !== undefined && page.isInclusive !== true && found[0] !== undefined && isSame(order.keyOf(found[0]), key);
@@ -83,7 +83,7 @@ async function exists<R extends Row>(
   return (await reader.get(append(select, tailOf(order, isBackward, start), [...key, 1]))) !== undefined;
 }
 
-/** The row with which a page begins: the first row of the list, the row of the key, or the row after the key. */
+/** The row with which a page begins: the first row in the reading direction, the row of the key, or the row after the key. */
 type Start = "none" | "from" | "beyond";
 
 const tails = new WeakMap<object, Map<string, string>>();

@@ -100,8 +100,8 @@ const keyIdOf = (key: Uint8Array): string => Buffer.from(deriveKey(key, "key id"
 
 function openWith(key: Uint8Array, encoded: string): string {
   const bytes = Buffer.from(encoded, "base64url");
-  // Base64 decoding skips unknown characters, so a changed text could decode to the same bytes. To detect this, the decoded bytes are encoded again
-  // and compared with the text.
+  // Base64 decoding skips unknown characters, so a changed text could decode to the same bytes. To detect a changed text, the decoded bytes are
+  // encoded again and compared with the text.
   if (bytes.length < NONCE_BYTES + TAG_BYTES || bytes.toString("base64url") !== encoded) throw new SealBroken();
   const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
   decipher.setAuthTag(bytes.subarray(bytes.length - TAG_BYTES));

@@ -1,10 +1,10 @@
 /**
- * The `sql` tag. Each statement is written once, in the SQL that SQLite and PostgreSQL share (ARCHITECTURE.md, idea 4):
+ * The `sql` tag. Each statement is written once, in the SQL that SQLite and PostgreSQL share (ARCHITECTURE.md, idea 4).
  *
- * - ids are `BIGINT` columns, bound as decimal strings and read as `CAST(t.id AS TEXT) AS id`, so that no digit is lost; in ORDER BY and comparisons
- *   write the qualified column (`t.id`), because an output name shadows the column;
- * - times are `BIGINT` milliseconds or seconds, read as numbers; money and sums are scaled integers read as text;
- * - flags are `INTEGER` 0 or 1; JSON is `TEXT`; text compares bytewise.
+ * - Ids are `BIGINT` columns, bound as decimal strings and read as `CAST(t.id AS TEXT) AS id`, so that no digit is lost; in ORDER BY and comparisons
+ *   write the qualified column (`t.id`), because an output name shadows the column.
+ * - Times are `BIGINT` milliseconds or seconds, read as numbers. Money and sums are scaled integers, read as text.
+ * - Flags are `INTEGER` 0 or 1. JSON is `TEXT`. Text compares bytewise.
  */
 export type SqlValue = string | number | null | Uint8Array;
 export type Row = Record<string, SqlValue>;

@@ -25,7 +25,7 @@ export class TracedDatabase extends DatabaseLease {
     this.#statements = statements;
   }
 
-  /** The body runs in the caller's span, although the driver may run the bodies of several callers together. */
+  /** The body of a write runs in the caller's span, although the driver may run the bodies of several callers together. */
   override write<T>(body: (tx: Transaction) => Promise<T>): Promise<T> {
     const bound = this.#tracing.bind((tx: Transaction) => body(this.#statements.transaction(tx)));
     return ended(this.#tracing.begin("transaction", this.#statements.system), () => super.write(bound));

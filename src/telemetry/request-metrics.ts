@@ -8,7 +8,7 @@ export interface OperationMetrics {
   /** The number of requests with a status of 400 or more. */
   errors: number;
   readonly byStatus: Record<string, number>;
-  /** The number of requests in each interval, not cumulative. The last number counts the requests above the highest edge. */
+  /** The number of requests in each interval of the histogram, not cumulative. The last number counts the requests above the highest edge. */
   readonly durations: number[];
   durationSumMs: number;
 }

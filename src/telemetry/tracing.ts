@@ -46,7 +46,7 @@ export interface TracingOptions {
 
 export interface OpenTracing extends Tracing {
   readonly counts: SpanCounts;
-  /** Sends the waiting spans, which takes `ms` at most, and ends. */
+  /** Sends the waiting spans within `ms` at most, and then ends the tracing. */
   stop(ms: number): Promise<void>;
 }
 

@@ -5,7 +5,7 @@ import type { Connection } from "../http1/connection.ts";
 
 /**
  * The number of held back connections that are released per second. Turning a request away takes some 50 µs if thousands of connections wait, most of
- * it in the operating system. 500 such requests per second take 2.5 % of a core.
+ * it in the operating system. Turning away 500 requests per second takes 2.5 % of a core.
  */
 const COMING_BACK_PER_SECOND = 500;
 const HOLD_SECONDS_MAX = 10;

@@ -14,7 +14,10 @@ export interface WorldDirectory {
   readonly default: World;
   /** Returns the world if it is open. */
   enterOpen(name: string): EnteredWorld | undefined | Promise<EnteredWorld | undefined>;
-  /** Returns an empty world that responds instead of a closed or missing world, and the door of the closed or missing world (D-333). */
+  /**
+   * Returns an empty world that responds instead of a closed or missing world, and that world's door, which decides whether the request may enter the
+   * world (D-333).
+   */
   outside(name: string): Promise<EnteredWorld & { readonly door: Door }>;
   /** Returns the world, and opens it first if it is closed. Returns undefined if the world does not exist. */
   enter(name: string): Promise<EnteredWorld | undefined>;

@@ -40,8 +40,8 @@ export interface ConnectionOwner<C> {
 type Waiting = "first request" | "next request" | "head" | "body" | "reader" | "time";
 
 /**
- * `waiting`: the connection waits for a request. `serving`: a request is served. `ending`: the last response is written, and later bytes are
- * discarded.
+ * `waiting`: the connection waits for a request. `serving`: the connection serves a request. `ending`: the last response is written, and later bytes
+ * are discarded.
  */
 type State = "waiting" | "serving" | "ending";
 

@@ -102,9 +102,9 @@ function problemOf(text: string): ProtocolProblem {
 }
 
 /**
- * Returns how the body ends, or undefined if the end is unclear. With an unclear end, a request could be smuggled past a proxy. The end is unclear if
- * the head has both a length and chunks, a length that is repeated or not in plain digits, a coding other than chunks, or chunks from a client of
- * HTTP/1.0.
+ * Returns how the body ends, or undefined if the end is unclear. If the end of a body is unclear, a request could be smuggled past a proxy. The end
+ * is unclear if the head has both a length and chunks, a length that is repeated or not in plain digits, a coding other than chunks, or chunks from a
+ * client of HTTP/1.0.
  */
 function framingOf(length: string | undefined, coding: string | undefined, isHttp10: boolean): RequestHead["framing"] | undefined {
   if (coding !== undefined) return length === undefined && !isHttp10 && coding.toLowerCase() === "chunked" ? "chunked" : undefined;
@@ -190,7 +190,10 @@ function endOfAuthority(text: string, start: number): number {
 /** The maximum number of bytes of a head that is cached. Longer heads are not cached, because thousands of connections may be open. */
 const KNOWN_MAX = 1_024;
 
-/** A control character, or half of a line break. A valid head contains neither, so the head can be refused before it is complete. */
+/**
+ * A control character, or half of a line break. A valid head contains neither of them, so a head with one of them is refused before the head is
+ * complete.
+ */
 const NEVER = /[^\t\r\n\x20-\x7e\x80-\xff]|[^\r]\n|\r[^\n]/;
 
 export class HeadReader {

@@ -1,6 +1,6 @@
 /** Reads the head of a request to a proxy, which is `CONNECT host:port`, or a request with an absolute address. */
 
-/** The maximum number of bytes of a head. Common proxies accept 8 to 64 KiB. */
+/** The maximum number of bytes of a head. Common proxies accept heads of 8 to 64 KiB. */
 const HEAD_BYTES_MAX = 16_384;
 
 export interface ProxyTarget {

@@ -41,7 +41,10 @@ export class TrustedRoots {
     this.#authority = authority;
   }
 
-  /** Returns the path of a file with root certificates and the authority. The roots are those of the user's file `own`, or else the system's. */
+  /**
+   * Returns the path of a file with root certificates and the authority. The root certificates come from the user's file `own`, or else from the
+   * system.
+   */
   replacing(own: string | undefined): string {
     return this.#fileOf(own, (own === undefined || own === "" ? undefined : readRoots(own)) ?? this.#system);
   }

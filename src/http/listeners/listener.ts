@@ -1,6 +1,6 @@
 /**
- * Accepts the connections of clients on Bun's sockets; `../http1` reads HTTP/1.1 on these connections. docs/dependencies.md says why Plaza has its
- * own HTTP server.
+ * Accepts the connections of clients on Bun's sockets; `../http1` reads HTTP/1.1 on these connections. The page docs/dependencies.md says why Plaza
+ * has its own HTTP server.
  */
 import type { Socket, SocketHandler, TCPSocketListener, TCPSocketListenOptions, TLSUpgradeOptions } from "bun";
 import { type CertificateAndKey, type ServedCertificate, TLS_CIPHERS } from "#config/certificate";

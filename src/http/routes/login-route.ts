@@ -4,8 +4,8 @@ import { randomSecret, realNowMs } from "#system";
 import type { PageRoute, RouteDestination } from "./extra-routes.ts";
 
 /**
- * The cookie that binds a form and a sign-in to a browser. The cookie does not contain who signed in. With `SameSite=Lax` a browser also sends the
- * cookie when an app or the sign-in page sends a person here, but not together with a form of another site.
+ * The cookie that binds a form and a sign-in to a browser. The cookie does not say who signed in. With `SameSite=Lax` a browser also sends the cookie
+ * when an app or the sign-in page sends a person here, but not together with a form of another site.
  */
 const COOKIE = "plaza_login";
 /** 24 random bytes are 192 bits. */

@@ -35,7 +35,9 @@ const STATUSES: Readonly<Record<Exclude<PlaybackRefusal, "missing">, number>> = 
 /** The headers of every response of the player. No response may be cached, because the permission to watch may end at any time. */
 const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer", "x-content-type-options": "nosniff" };
 
-/** The headers of the library. All versions of the library have the same address, so browsers request it again after an hour. */
+/**
+ * The headers of the response with the library hls.js. All versions of the library have the same address, so browsers request it again after an hour.
+ */
 const SCRIPT_HEADERS = { "content-type": "text/javascript; charset=utf-8", "cache-control": "public, max-age=3600" };
 
 export function playerRoute(deps: RequestDeps, options: PlayerOptions): RouteHandler {

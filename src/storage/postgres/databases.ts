@@ -63,8 +63,8 @@ export class PostgresDatabases implements Databases {
   }
 
   /**
-   * Opens the schema `plaza`, which has the channel and the process numbers of a database without the first world. This schema is closed last, like a
-   * first world. `migrations` are the migrations of this schema.
+   * Opens the schema `plaza`, which has the channel and the process numbers of a database without the first world. The schema `plaza` is closed last,
+   * like a first world. `migrations` are the migrations of this schema.
    */
   async openHome(migrations: readonly FeatureMigrations[]): Promise<Database> {
     this.#first = await openPostgres({
@@ -111,7 +111,7 @@ export class PostgresDatabases implements Databases {
     return database;
   }
 
-  /** Returns the database of a world other than the first one. All these worlds share one pool. */
+  /** Returns the database of a world other than the first one. All worlds other than the first one share one pool. */
   #further(first: PostgresDatabase, server: Server): PostgresDatabase {
     const { health = new DatabaseHealth(), limits } = this.#program;
     if (this.#shared === undefined) {

@@ -242,7 +242,10 @@ export class FactChannel {
   }
 }
 
-/** Reads the generations by schema and slot. A schema that does not exist is left out, because another process may delete a schema at any time. */
+/**
+ * Reads the generation of each slot in each schema. A schema that does not exist is left out, because another process may delete a schema at any
+ * time.
+ */
 async function readGenerations(client: Client, schemas: readonly string[]): Promise<Map<string, Map<number, number>>> {
   const found = new Map<string, Map<number, number>>();
   for (const schema of schemas) found.set(schema, new Map());

@@ -1,6 +1,6 @@
 /**
- * Groups bodies into transactions. Bodies that begin by locking the same name run one after another anyway, so such bodies of one process share a
- * transaction, and one commit serves all of them. Every other body has its own transaction.
+ * Groups the bodies of writes into transactions. Bodies that begin by locking the same name run one after another anyway, so such bodies of one
+ * process share a transaction, and one commit serves all of them. Every other body has its own transaction.
  *
  * **Invariant:** no caller gets a result, not even a body's own error, before everything that its body may have read is committed.
  * **Invariant:** if a body throws, only the writes of this body are rolled back. After any other failure the whole transaction is rolled back, and
@@ -15,8 +15,8 @@ import type { Pool, PoolConnection } from "./pool.ts";
 import { PostgresTransaction } from "./transaction.ts";
 
 /**
- * The maximum number of bodies in one transaction. PostgreSQL can show 64 savepoints to other sessions cheaply. A body takes about 0.1 ms, so another
- * process that waits for the same name gets its lock within milliseconds.
+ * The maximum number of write bodies in one transaction. PostgreSQL can show 64 savepoints to other sessions cheaply. A body takes about 0.1 ms, so
+ * another process that waits for the same name gets its lock within milliseconds.
  */
 const BODIES_MAX = 60;
 /**
@@ -43,7 +43,7 @@ export class Undone extends Error {
 
 type Outcome<T> = { readonly value: T } | { readonly error: unknown };
 
-/** A body that has ended; its caller is waiting for the commit. */
+/** The body of a write that has ended; its caller is waiting for the commit. */
 interface Ended {
   readonly transaction: PostgresTransaction;
   readonly outcome: Outcome<unknown>;
@@ -65,7 +65,7 @@ export class Groups {
     this.#shared = { pool, schema, emit };
   }
 
-  /** Runs a body in a group. Rejects with the body's error, with PostgreSQL's error, or with `Undone`. */
+  /** Runs the body of a write in a group. Rejects with the body's error, with PostgreSQL's error, or with `Undone`. */
   async run<T>(body: (tx: Transaction) => Promise<T>, isAlone: boolean): Promise<T> {
     const transaction = new PostgresTransaction<Group>((slot) => (isAlone ? this.#begin() : this.#enter(slot)));
     let outcome: Outcome<T>;
@@ -110,7 +110,7 @@ export class Group {
   #connection: PoolConnection | undefined;
   isLocked = false;
   #bodies = 1;
-  /** Whether a body is running or is being rolled back. */
+  /** Whether the body of a write is running or is being rolled back. */
   #isTaken = true;
   readonly #waiting: Waiting[] = [];
   readonly #ended: Ended[] = [];
@@ -245,8 +245,8 @@ export class Group {
   }
 
   /**
-   * Returns the failure that came first. The first failure may belong to a body that did not await its last statements and that made later bodies
-   * fail.
+   * Returns the first failure of the transaction. The first failure may belong to a body that did not await its last statements and that made later
+   * bodies fail.
    */
   #firstFailure(): unknown {
     return this.#kept.find(({ transaction }) => transaction.failure !== undefined)?.transaction.failure ?? this.#failure;

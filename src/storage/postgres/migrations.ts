@@ -59,8 +59,8 @@ export async function confirmMigrations(client: Client, schema: string, features
 }
 
 /**
- * Returns the name of the schema that marks a world as moved to another server (D-421). The name of a world has 57 characters at most, so this name
- * is not too long.
+ * Returns the name of the schema that marks a world as moved to another server (D-421). The name of a world has 57 characters at most, so the name of
+ * this schema is not too long.
  */
 export const movedSchema = (schema: string): string => schema.replace(/^plaza_/, "moved_");
 

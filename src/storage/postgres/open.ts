@@ -36,7 +36,9 @@ export interface PostgresOptions {
   onClosed?(): Promise<void> | undefined;
 }
 
-/** The maximum number of attempts if PostgreSQL rolls back a transaction because of a conflict. The conflicting transactions end in the meantime. */
+/**
+ * The maximum number of attempts if PostgreSQL rolls back a transaction because of a conflict. The conflicting transactions end between two attempts.
+ */
 const ATTEMPTS_MAX = 5;
 /** PostgreSQL's limit for a name, in bytes; the pattern also excludes quotes. */
 const SCHEMA = /^[A-Za-z_][A-Za-z0-9_-]{0,62}$/;
@@ -83,7 +85,10 @@ export async function openPostgres({
   }
 }
 
-/** The body calls this function with true before an action that must not happen twice, and with false if the action did not happen after all. */
+/**
+ * The user of a connection calls this function with true before an action that must not happen twice, and with false if the action did not happen
+ * after all.
+ */
 type Started = (is: boolean) => void;
 
 interface DatabaseParts {

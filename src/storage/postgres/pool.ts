@@ -73,7 +73,10 @@ export class PoolConnection {
     return this.#schema;
   }
 
-  /** Switches the connection to the schema. The command is sent together with the next statement, which fails if the switch fails. */
+  /**
+   * Switches the connection to the schema. The command that switches the schema is sent together with the next statement, which fails if the switch
+   * fails.
+   */
   use(schema: string): void {
     if (schema === this.#schema) return;
     this.#schema = schema;

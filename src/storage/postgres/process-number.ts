@@ -9,7 +9,7 @@ import type { Client } from "pg";
 import { databaseUnreachable } from "#kernel/errors";
 import { NOW_MS } from "./values.ts";
 
-/** The number of different process numbers, which have ten bits. */
+/** The number of possible process numbers, because a process number has ten bits. */
 const PROCESSES_MAX = 1_024;
 export const LEASE_MS = 60_000;
 export const USED_MS = 20_000;

@@ -38,7 +38,7 @@ const PLANS = ["enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable
   .map((way) => `SET ${way} = off`)
   .join("; ");
 
-/** The error for an address that cannot work. The message gives the reason. */
+/** The error for an address that cannot work. The message of the error gives the reason. */
 export class WrongAddress extends Error {
   constructor(problem: string) {
     super(problem);
@@ -64,7 +64,7 @@ const limitsText = (limits: SessionLimits | undefined): string =>
 export class Server {
   readonly schema: string;
   readonly #configs: readonly ClientConfig[];
-  /** The index of the host that accepted the last session. This host is tried first. */
+  /** The index of the host that accepted the last session. Plaza tries the host of the last session first. */
   #first = 0;
 
   readonly #cluster: Cluster;

@@ -72,8 +72,8 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
   }
 
   /**
-   * Sends a statement without awaiting its result, so that the next statement can be sent at once. A failure appears at the next awaited statement or
-   * at COMMIT.
+   * Sends a statement without awaiting its result, so that the next statement can be sent at once. If the statement fails, the next awaited statement
+   * or COMMIT reports the failure.
    */
   runOne(statement: Sql): Promise<void> {
     this.#isUnsure ||= !insertsOrFails(statement.query.text);

@@ -178,8 +178,8 @@ class SqliteDatabase implements Database {
   }
 
   /**
-   * Gives `body` a reader of one snapshot. Snapshots use one connection, one after another. The log grows while a snapshot is open, so a body should
-   * only read.
+   * Gives `body` a reader of one snapshot. All snapshots use the same connection, one after another. The log grows while a snapshot is open, so a
+   * body should only read.
    */
   snapshot<T>(body: (reader: Reader) => Promise<T>): Promise<T> {
     if (this.#closing !== undefined) return Promise.reject(new Error("the database is closed"));

@@ -12,7 +12,7 @@ import type { DatabaseHealth } from "../database-health.ts";
 import { type Connection, translated } from "./connection.ts";
 import { SqliteTransaction } from "./transaction.ts";
 
-/** The maximum number of bodies in one commit. At about 10 µs each, 1,000 bodies block the event loop for about 10 ms. */
+/** The maximum number of write bodies in one commit. At about 10 µs each, 1,000 bodies block the event loop for about 10 ms. */
 const GROUP_MAX = 1_000;
 /** The number of statements after which no further body runs in the group. This limit exists because some bodies write many rows. */
 const GROUP_STATEMENTS_MAX = 5_000;
@@ -42,7 +42,7 @@ interface Outcome {
   readonly job: Job;
   readonly transaction: SqliteTransaction;
   readonly hasFailed: boolean;
-  /** The body's value, or its error if the body failed. */
+  /** The value that the body of the write returned, or the error that it threw. */
   readonly result: unknown;
 }
 
@@ -172,8 +172,8 @@ export class WriteQueue {
   }
 
   /**
-   * Rejects a body that does not end. Results of `tx` are available in the turn of the event loop that runs the group. If a body still runs in the
-   * next turn, it is waiting for something else, and would block every writer.
+   * Rejects the body of a write if the body does not end. Results of `tx` are available in the turn of the event loop that runs the group. If a body
+   * still runs in the next turn, it is waiting for something else, and would block every writer.
    */
   #watch(): void {
     this.#watcher = setImmediate(() => {

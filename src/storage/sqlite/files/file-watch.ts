@@ -41,7 +41,7 @@ export class FileWatch {
   #header: Buffer;
   #file: Stats;
   #log: Stats | undefined;
-  /** SQLite's number of the last change when `note` was last called. The number also changes when SQLite rolls back a failed write. */
+  /** The value of `dataVersion` when `note` was last called. The value also changes when SQLite rolls back a failed write. */
   #dataVersion: number;
 
   constructor(watched: Watched) {
