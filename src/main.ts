@@ -74,9 +74,9 @@ import { watchWorld } from "./watch-world.ts";
 
 export const buildRegistry = (): Registry => new Registry(features);
 
-/** The time after which the program ends without waiting for requests that still run (docs/operating/start.md). */
+/** The time after which the program ends without waiting for requests that are still running (docs/operating/start.md). */
 const STOP_WITHIN_MS = 10_000;
-/** The time limit for sending the last traces when the program ends. This time is part of `STOP_WITHIN_MS`. */
+/** The time limit for sending the last traces when the program ends. The time limit for traces is part of `STOP_WITHIN_MS`. */
 const TRACES_WITHIN_MS = 2_000;
 /** The limit of open files that Plaza assumes on systems that do not report one. 10,240 files is a common limit. */
 const FILES_MAX_UNKNOWN = 10_240;
@@ -111,7 +111,7 @@ export interface StartOptions {
    * process serves the control API and loads the world.
    */
   readonly part: "all" | "control" | "graph";
-  /** Reads the metrics of the other processes. A process uses this option if it does not serve the graph itself. */
+  /** Reads the metrics of all processes. A process uses this option if it does not serve the graph itself. */
   readonly readMetrics?: () => Promise<MetricsReport>;
   readonly intercepted?: InterceptedHosts | undefined;
 }
@@ -363,7 +363,7 @@ interface OfWorlds extends Pick<Common, "config" | "registry" | "log"> {
 async function openWorlds({ config, registry, log, workBegins, database: health, recordings, tracing }: OfWorlds): Promise<Worlds> {
   const rateLimits = { app_calls_per_hour: config.app_calls_per_hour, page_calls_per_hour: config.page_calls_per_hour };
   const faults = { sleepMs, randomFraction, monotonicMs };
-  // All worlds share these objects, which contain no data of a world.
+  // All worlds share the memory of the log, the ports, the client and the keys, because these contain no data of a world.
   const logMemory = new LogMemory();
   const ports = registry.openPorts();
   const outbound = new GuardedClient({ rules: { isSandbox: config.sandbox, allowed: config.allow_callback } });
@@ -454,8 +454,8 @@ export interface ControlAlone {
 }
 
 /**
- * Starts the control API for one command, on data that no server uses. This control API does not listen on a port, so only this process can send it
- * requests. The worlds do no background work, so no webhook is sent.
+ * Starts the control API for one command, on data that no server uses. The control API of a command does not listen on a port, so only this process
+ * can send it requests. The worlds do no background work, so no webhook is sent.
  */
 export async function startControlAlone(config: Config, log: Log, key = randomSecret(KEY_BYTES)): Promise<ControlAlone> {
   const registry = buildRegistry();

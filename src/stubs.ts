@@ -16,7 +16,7 @@ import { utf8Text } from "#kernel/text";
 import type { Log } from "#telemetry/log";
 import { signatureOf } from "./watch-world.ts";
 
-/** The maximum number of stubs, because the start checks the file of each stub. A program uses some dozens of edges. */
+/** The maximum number of stubs. The number is limited because the start checks the file of each stub. A program uses some dozens of edges. */
 const STUBS_MAX = 100;
 /** The maximum size of a stub's file, which is also the size of the largest body that a client sends by default. */
 const BYTES_MAX = 1_048_576;

@@ -94,7 +94,7 @@ export function traceId(): string {
   return `A${pool.slice(poolAt - 11, poolAt)}`;
 }
 
-/** Waits, if a caller requested the wait. Recurring work belongs to `src/jobs`. */
+/** Waits for a time that a caller requested. Recurring work belongs to `src/jobs`. */
 export const sleepMs = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Collects all garbage immediately and returns its memory to the system. The collection takes some 20 to 40 ms for a program of usual size. */

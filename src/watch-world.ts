@@ -33,7 +33,7 @@ export function watchWorld(worlds: Worlds, registry: Registry, config: Config, l
     read = signature;
     const text = await readFile(file, "utf8");
     if (text === applied) return;
-    // The world is read each time, because the first world is a new object after it is reset or restored.
+    // `worlds.default` is read for each change, because the first world is a new object after it is reset or restored.
     const world = worlds.default;
     const { warnings, ...counts } = await reloadWorld(world, registry, applied, requireText(text));
     applied = text;

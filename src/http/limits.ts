@@ -25,8 +25,8 @@ export interface HttpLimits {
    */
   readonly requestsMax: number;
   /**
-   * The limit on the body bytes of all requests in the pipeline together. The server accepts one request that exceeds this limit, and no further
-   * requests.
+   * The limit on the body bytes of all requests in the pipeline together. The server accepts the request that exceeds this limit, and no further
+   * request until some bodies are done.
    */
   readonly requestBytesMax: number;
   /** The maximum number of bytes of incomplete bodies that have arrived, on all connections together. */

@@ -1,6 +1,6 @@
 /**
- * Responses to requests that do not reach the pipeline: preflights, refused requests of a full server, and bytes that are not HTTP. These responses
- * have the same form as all other responses.
+ * Responses to requests that do not reach the pipeline: preflights, refused requests of a full server, and bytes that are not HTTP. The responses
+ * without the pipeline have the same form as all other responses.
  */
 import type { ErrorForm } from "#graph/contract/operation";
 import type { RequestDeps } from "#graph/pipeline/handle-request";

@@ -39,7 +39,7 @@ export interface RequestDispatcherOptions {
   readonly origins: Origins;
   readonly routes: RouteTable;
   readonly pageRoutes?: readonly PageRoute[] | undefined;
-  /** Responds to health checks. If `health` is undefined, the addresses of health checks are unknown paths. */
+  /** The handler of health checks. If `health` is undefined, the addresses of health checks are unknown paths. */
   readonly health: Health | undefined;
   readonly limits: HttpLimits;
   readonly metrics: RequestMetrics;
@@ -87,7 +87,7 @@ export class RequestDispatcher {
     this.#admissions = new Admissions({ limits, metrics, knownApp: appOf, retryAfterSeconds: () => this.#turnedAway.seconds });
   }
 
-  /** After this call the server accepts no new requests. */
+  /** After a call of `stop` the server accepts no new requests. */
   stop(): void {
     this.#admissions.isStopping = true;
   }

@@ -28,7 +28,7 @@ export function wholeResponse(body: string | Uint8Array<ArrayBuffer>, headers: R
 export const sendWebResponse = (connection: Connection, { status, headers, body }: Response): Promise<void> =>
   connection.stream({ status, headers: ownHeaders(headers) }, body ?? undefined);
 
-/** Returns the headers of the response that a handler may set. The server sets all other headers. */
+/** Returns the headers of the response that a handler may set. The server itself sets all other headers of a response. */
 function ownHeaders(given: Headers): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of given) if (!RESERVED.has(name)) headers[name] = value;

@@ -92,7 +92,9 @@ class FolderStore implements RecordingStore {
   }
 }
 
-/** Makes an error handler that returns `empty` if a file or folder does not exist. Other problems of the disk remain errors. */
+/**
+ * Makes an error handler that returns `empty` if a file or folder does not exist. The handler throws the errors of all other problems of the disk.
+ */
 const nothing =
   <T>(empty: T) =>
   (error: NodeJS.ErrnoException): T => {

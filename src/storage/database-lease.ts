@@ -1,4 +1,6 @@
-/** Gives a database to one opening of its world. After this opening ends, its lease refuses writes, and the database can serve the next opening. */
+/**
+ * Gives a database to one opening of its world. When the opening has ended, its lease refuses writes, and the database can serve the next opening.
+ */
 import { databaseUnreachable } from "#kernel/errors";
 import type { Database, Reader, SavedState, Transaction } from "./database.ts";
 

@@ -31,7 +31,8 @@ export interface Transaction extends Reader {
    */
   skipLocked(alias: string): string;
   /**
-   * Lets the event loop serve others between the statements of a body that has very many statements. Only writers of SQLite wait until the body ends.
+   * Lets the event loop serve others between the statements of a body that has very many statements. On SQLite, other writers wait until the body
+   * ends; on PostgreSQL nobody waits.
    */
   pause(): Promise<void>;
   /**
@@ -153,7 +154,7 @@ export interface Databases {
   /**
    * Copies a world to another database, and fences the old one: statements of a process that still uses the old database fail. The caller ensures
    * that the world is closed and that no other process moves the world. Resolves at once if an earlier call has moved the world. Only servers with
-   * `--databases` have this method.
+   * `--databases` have the method `move`.
    */
   move?(world: string, from: string, to: string): Promise<void>;
   /** Whether the world was moved away from a database, so that the world can only be opened in its new database. */
@@ -186,9 +187,9 @@ export interface Migration {
    */
   readonly statements: readonly string[];
   /**
-   * Set on a migration that removes something, e.g. a column: the value is the `feature/name` of an earlier migration, and programs since the release
-   * of that migration do not use the removed thing (D-346). A migration that only adds something has no `contracts`, because a program that does not
-   * know the addition still works.
+   * A migration that removes something, e.g. a column, sets `contracts` to the `feature/name` of an earlier migration: programs since the release of
+   * that earlier migration do not use the removed thing (D-346). A migration that only adds something has no `contracts`, because a program that does
+   * not know the addition still works.
    */
   readonly contracts?: string;
   /**

@@ -9,7 +9,7 @@ export interface KeysetOrder<R extends Row> {
   /** The qualified columns, most significant first, e.g. `["personas.id"]`. No two rows of the list have the same values in all these columns. */
   readonly columns: readonly string[];
   readonly direction: "ascending" | "descending";
-  /** Returns the values of `columns` in a row, which are the key in a cursor. */
+  /** Returns the values of `columns` in a row. A cursor contains these values as its key. */
   keyOf(row: R): readonly string[];
 }
 

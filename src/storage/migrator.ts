@@ -109,7 +109,9 @@ function requireNoOlder(pending: readonly Pending[], processes: readonly LivePro
   }
 }
 
-/** The number of rows in a migration's first batch, which takes milliseconds. Each later batch has as many rows as fit into `BATCH_MS`. */
+/**
+ * The number of rows in a migration's first batch, which takes milliseconds. Each later batch of a migration has as many rows as fit into `BATCH_MS`.
+ */
 const FIRST_ROWS = 500;
 const ROWS_MAX = 100_000;
 /** The planned duration of a batch. The plan is half a second, because a batch may take a second and some rows take longer than others. */

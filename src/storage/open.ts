@@ -57,7 +57,7 @@ export async function problemOfWorldFile(file: string, by: "size" | "content"): 
   return by === "size" ? problemOfSize(file) : problemOfFile(file);
 }
 
-/** Makes the databases of a folder, of a PostgreSQL server, or of several PostgreSQL servers. Only the driver that is used is loaded. */
+/** Makes the databases of a folder, of a PostgreSQL server, or of several PostgreSQL servers. The function loads only the driver that is used. */
 export async function databasesIn(data: string, migrations: readonly FeatureMigrations[], program: Program = {}): Promise<Databases> {
   const { databases = [] } = program;
   if (databases.length > 0) return new (await import("./postgres/clusters.ts")).PostgresClusters(databases, migrations, program);

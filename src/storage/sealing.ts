@@ -11,7 +11,7 @@ const MASTER_BYTES_MIN = 16;
 /** The size of a nonce. GCM uses a nonce of this size directly, without hashing it (NIST SP 800-38D). */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** The size of a key's id, which is 64 bits. With this size two keys of an operator never have the same id, and the id does not reveal the key. */
+/** The size of a key's id, which is 64 bits. With 64 bits, two keys of an operator never have the same id, and the id does not reveal the key. */
 const KEY_ID_BYTES = 8;
 const KEY_ID_CHARACTERS = 2 * KEY_ID_BYTES;
 
@@ -56,7 +56,7 @@ export class SealBroken extends Error {
 
 export class Sealer {
   #current!: Uint8Array;
-  /** All keys by id, including the current one. */
+  /** The current key and the previous keys, by their ids. */
   #keys!: ReadonlyMap<string, Uint8Array>;
   /** The beginning of every value that the current key has sealed: `v1.`, the key's id in hex and a dot. */
   prefix!: string;

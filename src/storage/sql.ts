@@ -1,7 +1,7 @@
 /**
  * The `sql` tag. Each statement is written once, in the SQL that SQLite and PostgreSQL share (ARCHITECTURE.md, idea 4).
  *
- * - Ids are `BIGINT` columns, bound as decimal strings and read as `CAST(t.id AS TEXT) AS id`, so that no digit is lost; in ORDER BY and comparisons
+ * - Ids are `BIGINT` columns, bound as decimal strings and read as `CAST(t.id AS TEXT) AS id`, so that no digit is lost. In ORDER BY and comparisons
  *   write the qualified column (`t.id`), because an output name shadows the column.
  * - Times are `BIGINT` milliseconds or seconds, read as numbers. Money and sums are scaled integers, read as text.
  * - Flags are `INTEGER` 0 or 1. JSON is `TEXT`. Text compares bytewise.

@@ -2,7 +2,7 @@
 import { closeSync, cpSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
-/** Creates the folder and the missing folders above it. Only the owner of these folders can read them. */
+/** Creates the folder and the missing folders above it. Only the owner of the created folders can read them. */
 export function makeFolder(folder: string): void {
   const missing: string[] = [];
   for (let path = resolve(folder); !existsSync(path); path = dirname(path)) missing.push(path);
@@ -18,7 +18,7 @@ export function copyFolder(from: string, to: string): void {
   syncFolder(dirname(to));
 }
 
-/** Writes a file in one step: a reader sees either the complete old file or the complete new one. Only the file's owner can read it. */
+/** Writes a file in one step: a reader sees either the complete old file or the complete new one. Only the owner of the file can read the file. */
 export function replaceFile(file: string, content: string | Uint8Array, isDurable = true): void {
   const unfinished = `${file}.new`;
   try {

@@ -1,4 +1,4 @@
-/** A database that makes a span of a trace for each statement (D-356). This class is used only while traces are on. */
+/** A database that makes a span of a trace for each statement (D-356). A traced database is used only while traces are on. */
 import type { Attributes, Tracing } from "#kernel/tracing/tracing";
 import type { Database, Reader, Transaction } from "./database.ts";
 import { DatabaseLease } from "./database-lease.ts";
@@ -41,7 +41,10 @@ export class TracedDatabase extends DatabaseLease {
   }
 }
 
-/** Makes readers and transactions that make a span for each statement. The caller gets the driver's own promise, so its result is not delayed. */
+/**
+ * Makes readers and transactions that make a span for each statement. The caller gets the driver's own promise, so the result of a statement is not
+ * delayed.
+ */
 class Statements {
   readonly system: Attributes;
   readonly #tracing: Tracing;

@@ -45,8 +45,8 @@ export class Log {
   debug = (fields: LogFields, message: string): void => this.#add("debug", fields, message);
 
   /**
-   * Logs like `info`, but takes less time, and writes the line a moment later. Each request writes its line by this method. `fields` is the inside of
-   * a JSON object.
+   * Logs like `info`, but takes less time, and writes the line a moment later. Each request writes its line with the method `line`. `fields` is the
+   * inside of a JSON object.
    */
   line(fields: string, message: string): void {
     if (!this.shows("info")) return;

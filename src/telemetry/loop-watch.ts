@@ -3,7 +3,7 @@
  * long; a step lasts until the next step begins, or until the turn of the loop ends.
  */
 
-/** The shortest blocking time that is reported. A shorter time delays other requests less than a slow network does. */
+/** The shortest blocking time that is reported. A shorter blocking time delays other requests less than a slow network does. */
 const HOLD_MS_MIN = 50;
 /**
  * If a step takes at least this long, the CPU time is read at its end, so that the CPU time of this step does not count for later steps of the same

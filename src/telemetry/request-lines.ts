@@ -1,4 +1,4 @@
-/** Writes a line into the log for each request of the graph. This module must be fast, because it runs for every request. */
+/** Writes a line into the log for each request of the graph. The module must be fast, because it runs for every request. */
 import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
 import type { RequestEntry } from "#graph/worlds/request-log";
 import type { WorkObserver } from "#graph/worlds/world";

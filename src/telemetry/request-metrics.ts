@@ -43,7 +43,10 @@ export interface RequestsReport {
   readonly operations: Readonly<Record<string, Readonly<OperationMetrics>>>;
 }
 
-/** The maximum number of apps that are counted separately, so that a flood by many apps uses little memory. Further apps count as `others`. */
+/**
+ * The maximum number of apps that are counted separately, so that a flood by many apps uses little memory. All further apps are counted together as
+ * `others`.
+ */
 const APPS_MAX = 1_000;
 const OTHER_APPS = "others";
 

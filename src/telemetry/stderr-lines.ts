@@ -5,7 +5,9 @@
 import { write } from "node:fs";
 
 const STDERR = 2;
-/** The maximum number of bytes that may wait to be written. The request lines of several seconds on a busy server need this space. */
+/**
+ * The maximum number of bytes that may wait to be written. The lines about the requests of several seconds on a busy server fit into one megabyte.
+ */
 const WAITING_BYTES_MAX = 1_048_576;
 /** The maximum number of bytes in UTF-8 for one code unit of UTF-16. */
 const UTF8_BYTES_MAX = 3;

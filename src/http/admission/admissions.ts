@@ -156,7 +156,7 @@ export class RunningRequest implements Admission {
   }
 }
 
-/** Counts the bytes of a body that is arriving. Only the bytes that have arrived count, not the length that the head announces. */
+/** Counts the bytes of a body that is arriving. The bytes that have arrived count, and not the length that the head announces. */
 export class ArrivingBody {
   readonly #shares: Shares;
   readonly #app: string | undefined;

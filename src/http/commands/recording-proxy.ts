@@ -80,7 +80,7 @@ async function pass(head: RequestHead, requestBody: Buffer, upstream: URL, note:
 
 /**
  * Replaces the server's address by the proxy's address. In JSON a slash may be written `\/`, so the address is also replaced in this form. All other
- * bytes stay unchanged.
+ * bytes of the response stay unchanged.
  */
 function readdressed(bytes: Buffer, upstream: URL, host: string | undefined): Buffer {
   const base = upstream.href.replace(/\/$/, "");

@@ -38,7 +38,7 @@ export interface SurfaceAddress {
 export interface Destination extends EnteredWorld {
   /** The name of the world, as the host name or path of the request gives it; undefined for the first world. */
   readonly worldName: string | undefined;
-  /** Set if `world` is an empty world that responds instead of a closed or missing world. */
+  /** The door of a closed or missing world. It is set if `world` is the empty world that responds instead. */
   readonly door?: Door | undefined;
   readonly surface: SurfaceName;
   /** The beginning of the path that decides the world and the surface, without a slash at its end. In links the mount follows the host. */

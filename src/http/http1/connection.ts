@@ -20,7 +20,7 @@ export interface ConnectionLimits {
   readonly keepAliveMs: number;
 }
 
-/** The interface of a listener for its connections. `C` is the type of a connection. */
+/** The fields and methods of a listener that its connections use. `C` is the type of a connection. */
 export interface ConnectionOwner<C> {
   readonly limits: ConnectionLimits;
   readonly clock: Clock;

@@ -43,7 +43,7 @@ export async function startConnectProxy(options: ConnectProxyOptions): Promise<C
   const follow = (socket: Socket): void => {
     open.add(socket);
     socket.on("close", () => open.delete(socket));
-    // After an error the socket is closed, and its close event ends the other side of the tunnel.
+    // After an error Node closes the socket, and the close event ends the other side of the tunnel.
     socket.on("error", () => {});
   };
   const server = createServer({ allowHalfOpen: true }, (client) => {

@@ -60,8 +60,8 @@ export class Evictions {
   }
 
   /**
-   * Closes the connections above the limit. Before the server closes them, it reads the bytes that new connections have sent, because until then a
-   * connection with a request looks idle.
+   * Closes the connections above the limit. Before the server closes connections, it reads the bytes that new connections have sent, because until
+   * then a connection with a request looks idle.
    */
   async #evictExcess(): Promise<void> {
     this.#isEvicting = true;

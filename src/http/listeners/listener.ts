@@ -194,8 +194,8 @@ class Connections implements ConnectionOwner<Connection> {
   }
 
   /**
-   * D-350: accepts and reads clients that connected before the port closes, so that the server serves them. The system resets connections that the
-   * server has not accepted when the port closes.
+   * D-350: accepts clients that connected before the port closes, and reads from them, so that the server serves them. The system resets connections
+   * that the server has not accepted when the port closes.
    */
   async #readArrived(): Promise<void> {
     for (let turn = 0, before = -1; turn < ARRIVED_TURNS_MAX && before !== this.#acceptedCount; turn++) {

@@ -3,8 +3,8 @@
  * keys. Each further cluster has the schema `plaza`, which has the channel for facts and the process numbers of this cluster, so that no cluster
  * needs another one while it serves its worlds.
  *
- * **Invariant:** while a cluster cannot be reached, only its worlds are refused. These worlds are served again as soon as the channel is connected
- * again.
+ * **Invariant:** while a cluster cannot be reached, only its worlds are refused. The cluster's worlds are served again as soon as its channel is
+ * connected again.
  */
 import { databaseUnreachable } from "#kernel/errors";
 import type { Database, Databases, FeatureMigrations, NamedDatabase, Program, Reader, SpreadDatabase } from "../database.ts";
@@ -59,7 +59,7 @@ class FurtherCluster implements SpreadDatabase {
     return this.databases;
   }
 
-  /** Connects to the cluster. After a failure, the process tries again until it is connected or ends. Rejects with `WrongAddress`. */
+  /** Connects to the cluster. If the connection fails, the process tries again until it is connected or ends. Rejects with `WrongAddress`. */
   open(): Promise<void> {
     this.#opening ??= this.#open().finally(() => {
       this.#opening = undefined;

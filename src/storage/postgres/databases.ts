@@ -74,7 +74,7 @@ export class PostgresDatabases implements Databases {
     return this.#first;
   }
 
-  /** Returns a server for the world's schema. Work that needs its own sessions uses this server. */
+  /** Returns a server for the world's schema. Work that needs its own sessions uses the returned server. */
   serverOf(world: string): Server {
     return new Server(this.#url, schemaOf(world), this.#cluster);
   }

@@ -106,7 +106,7 @@ export const isTransient = (error: unknown): boolean => isRetryable(error) || is
 
 /**
  * D-21: every failure of the database becomes the one error `databaseUnreachable`, also a lack of resources (class 53) and an I/O error (class 58).
- * Other errors are unchanged.
+ * Errors with other causes are unchanged.
  */
 export function translated(error: unknown): unknown {
   if (isConnectionFailure(error) || error instanceof NoConnection || error instanceof WorldMoved || isTooSlow(error) || /^5[38]/.test(codeOf(error)))

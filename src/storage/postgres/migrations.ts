@@ -140,8 +140,8 @@ const OWN_TABLES = [
   "CREATE TABLE IF NOT EXISTS fact_generations (slot INTEGER PRIMARY KEY, generation BIGINT NOT NULL)",
   // The column `lease_until_ms` is a time of the database's clock, and `knows` is a JSON list of migrations (`process-number.ts`).
   "CREATE TABLE IF NOT EXISTS process_numbers (number INTEGER PRIMARY KEY, holder TEXT NOT NULL, lease_until_ms BIGINT NOT NULL, version TEXT, knows TEXT)",
-  // Transactions lock a name by locking its row (slot) in `locks`, which is found by a hash of the name (`transaction.ts`). All rows exist from the
-  // beginning, so that a lock takes one statement.
+  // Transactions lock a name by locking its row (slot) in `locks`, which is found by a hash of the name (`transaction.ts`). All rows of `locks` exist
+  // from the beginning, so that a lock takes one statement.
   "CREATE TABLE IF NOT EXISTS locks (slot INTEGER PRIMARY KEY)",
   `INSERT INTO locks (slot) SELECT s FROM generate_series(0, ${LOCK_SLOTS - 1}) AS s
    WHERE (SELECT COUNT(*) FROM locks) < ${LOCK_SLOTS} ON CONFLICT DO NOTHING`,

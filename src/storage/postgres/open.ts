@@ -23,7 +23,7 @@ export interface PostgresOptions {
   readonly migrations: readonly FeatureMigrations[];
   /** Limits for the connections of the pool, which are opened on demand. The dedicated connection does not count towards these limits. */
   readonly limits?: Partial<PoolLimits>;
-  /** Collects the problems of the database. If `health` is left out, the problems are not reported. */
+  /** The object that collects the problems of the database. If `health` is left out, the problems are not reported. */
   readonly health?: DatabaseHealth;
   /** The version of this program, as other processes read it. */
   readonly version?: string;

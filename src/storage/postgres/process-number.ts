@@ -57,7 +57,7 @@ export class ProcessNumber {
     this.#renewedMs = beforeMs;
   }
 
-  /** Frees the number for other processes. This process must not use the number afterwards. */
+  /** Frees the number for other processes. After the release, this process must not use the number. */
   async release(client: Client): Promise<void> {
     this.#renewedMs = Number.NEGATIVE_INFINITY;
     await writing(client, () =>

@@ -81,7 +81,7 @@ export class Server {
 
   /**
    * Opens a session that accepts writes, in this server's schema unless `schema` is given. If no host can be used, rejects with the error of the last
-   * host, or with `StalePrimary` if any host had this error.
+   * host (e.g. `NotPrimary`), or with `StalePrimary` if any host had this error.
    */
   async connect(more: SessionOptions = {}, schema = this.schema): Promise<Client> {
     if (!this.#cluster.isKnown && this.#configs.length > 1) await this.#findNewest();

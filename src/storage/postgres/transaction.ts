@@ -166,7 +166,10 @@ const insertsOrFails = (text: string): boolean => text.trimStart().startsWith("I
 
 const digest = (parts: readonly string[]): Buffer => createHash("sha256").update(JSON.stringify(parts)).digest();
 
-/** Returns the key of an advisory lock. All schemas of a database share these keys, so the key is 64 bits of a hash, written as a signed decimal. */
+/**
+ * Returns the key of an advisory lock. All schemas of a database share the keys of advisory locks, so a key is 64 bits of a hash, written as a signed
+ * decimal.
+ */
 export const lockKey = (schema: string, purpose: string): string => digest([schema, purpose, ""]).readBigInt64BE().toString();
 
 /** The number of rows in the table `locks`. The rows are few enough to stay in memory, and enough that two names seldom share a row (slot). */

@@ -13,7 +13,7 @@ const bytea = types.getTypeParser(17, "text") as (text: string) => Buffer;
 
 /** The parser for each type oid (pg_type.h). PostgreSQL's other types have no counterpart in SQLite. */
 const parsers = new Map<number, Parse>([
-  [16, (text) => (text === "t" ? 1 : 0)], // bool: 0 and 1, as the comparisons of SQLite
+  [16, (text) => (text === "t" ? 1 : 0)], // bool: 0 or 1, as in SQLite
   [17, (text) => Uint8Array.from(bytea(text))], // bytea
   [19, String], // name
   [20, integer], // int8

@@ -16,7 +16,7 @@ const STATEMENTS_MAX = 1_000;
 
 /**
  * The pages of a database up to this size are copied through memory, which takes half a millisecond for a small world. `VACUUM INTO` takes eight
- * times as long.
+ * times as long as this copy.
  */
 const IMAGE_BYTES_MAX = 64 * 1024 * 1024;
 
@@ -83,7 +83,7 @@ export class Connection {
     return this.#handle.inTransaction;
   }
 
-  /** Runs the missing migrations. Also switches a file that was copied here, e.g. from a backup, to a write-ahead log. */
+  /** Runs the missing migrations. The method also switches a file that was copied here, e.g. from a backup, to a write-ahead log. */
   migrate(migrations: readonly FeatureMigrations[], onProgress?: OnProgress): Promise<void> {
     this.execute("PRAGMA journal_mode = WAL");
     return migrateSqlite(this.#handle, migrations, onProgress);
@@ -247,7 +247,7 @@ function problemKindOf(error: unknown): ProblemKind | undefined {
 const withCode = (error: unknown): unknown =>
   error instanceof Error && "code" in error ? new Error(`${error.message} (${String(error.code)})`) : error;
 
-/** D-21: every failure of the database becomes the one error `databaseUnreachable`, and is reported. Other errors are unchanged. */
+/** D-21: every failure of the database becomes the one error `databaseUnreachable`, and is reported. Errors with other causes are unchanged. */
 export function translated(error: unknown, health: DatabaseHealth): unknown {
   const kind = problemKindOf(error);
   if (kind === undefined) return error;

@@ -14,7 +14,7 @@ import { replaceFile } from "../synced-folders.ts";
 const WAL_VERSION = 2;
 const ROLLBACK_VERSION = 1;
 
-/** The maximum number of cached empty files. A program has one set of migrations; tests have a few. Each file takes half a megabyte. */
+/** The maximum number of cached empty files. A program has one set of migrations; tests have a few. Each empty file takes half a megabyte. */
 const FILES_MAX = 4;
 /** The empty files, keyed by the text of their migrations. Building the key takes 20 µs for 120 statements. */
 const made = new Map<string, Promise<Uint8Array>>();
@@ -61,7 +61,9 @@ export function pendingInFile(folder: string, world: string, migrations: readonl
   }
 }
 
-/** Migrates a database through its SQLite connection. All migrations run in one transaction, but each batch has its own. */
+/**
+ * Migrates a database through its SQLite connection. All migrations run in one transaction, but each batch of a migration has its own transaction.
+ */
 export async function migrateSqlite(connection: Database, migrations: readonly FeatureMigrations[], onProgress?: OnProgress): Promise<void> {
   const target: MigrationTarget = {
     applied: async () => appliedOf(connection),

@@ -24,8 +24,8 @@ import { StateFiles } from "./saved-states.ts";
 import { WriteQueue } from "./write-queue.ts";
 
 /**
- * The first statement on a connection. This statement makes SQLite read the file, open the log and take the snapshot. It fails if the file is not a
- * database.
+ * The first statement on a connection. This statement makes SQLite read the file, open the log and take the snapshot. The statement fails if the file
+ * is not a database.
  */
 const firstRead = sql`SELECT 1 AS one FROM sqlite_schema LIMIT 1`;
 
@@ -33,7 +33,7 @@ export interface SqliteOptions {
   /** The name of the world. The world's file is `<folder>/<world>.sqlite`. */
   readonly world?: string;
   readonly migrations: readonly FeatureMigrations[];
-  /** Collects the problems of the database. If `health` is left out, the problems are not reported. */
+  /** The object that collects the problems of the database. If `health` is left out, the problems are not reported. */
   readonly health?: DatabaseHealth;
   readonly onProgress?: OnProgress | undefined;
   /** This function is called after each commit, with the number of the commit's writes. The metrics use this number. */
@@ -121,7 +121,7 @@ class SqliteDatabase implements Database {
   readonly #queue: WriteQueue;
   readonly #listeners = new Set<(kind: string | undefined, key: string | undefined) => void>();
   readonly #watch: FileWatch;
-  /** The error that is set when somebody else has changed the files. After that, the database neither reads nor writes. */
+  /** The error that is set when somebody else has changed the files. After the files were changed, the database neither reads nor writes. */
   #changed: FilesChanged | undefined;
   #snapshot: Connection | undefined;
   #lastSnapshot: Promise<unknown> = Promise.resolve();

@@ -1,4 +1,4 @@
-/** The saved states of a world. Each state is a file in the same folder as the world's file. */
+/** The saved states of a world. Each state is a file `snapshots/<world>/<name>.sqlite` below the folder with the world's file. */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { SavedState } from "../database.ts";

@@ -30,7 +30,7 @@ interface Watched {
   isWriting(): boolean;
   /** Returns a number that changes when a connection other than the writer's has written. */
   dataVersion(): number;
-  /** Called with `FilesChanged`, or with an error of SQLite, when a check finds a problem. */
+  /** This function is called with `FilesChanged`, or with an error of SQLite, when a check finds a problem. */
   onProblem(error: unknown): void;
 }
 
