@@ -32,7 +32,7 @@ export interface Transaction extends Reader {
   skipLocked(alias: string): string;
   /**
    * Lets the event loop serve others between the statements of a body that has very many statements. On SQLite, other writers wait until the body
-   * ends; on PostgreSQL nobody waits.
+   * ends.
    */
   pause(): Promise<void>;
   /**

@@ -23,7 +23,7 @@ export interface Applied {
 /** Another process that is using the data. */
 export interface LiveProcess {
   readonly version: string;
-  /** The migrations that the program of this process contains, each as `feature/name`. */
+  /** The migrations that the program of the other process contains, each as `feature/name`. */
   readonly knows: readonly string[];
 }
 

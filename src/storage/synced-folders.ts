@@ -18,7 +18,10 @@ export function copyFolder(from: string, to: string): void {
   syncFolder(dirname(to));
 }
 
-/** Writes a file in one step: a reader sees either the complete old file or the complete new one. Only the owner of the file can read the file. */
+/**
+ * Writes a file in one step: a reader sees the complete new file or, before that, the old file or no file. Only the owner of the file can read the
+ * file.
+ */
 export function replaceFile(file: string, content: string | Uint8Array, isDurable = true): void {
   const unfinished = `${file}.new`;
   try {

@@ -34,7 +34,7 @@ export class Log {
     this.#shown = options.level === "silent" ? -1 : ORDER.indexOf(options.level);
   }
 
-  /** Whether the log shows lines of this level. A caller asks before it makes fields that take long to make. */
+  /** Whether the log shows lines of this level. A caller checks this before it makes fields that take long to make. */
   shows(level: Level): boolean {
     return ORDER.indexOf(level) <= this.#shown;
   }

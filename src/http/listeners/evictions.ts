@@ -95,7 +95,7 @@ export class Evictions {
     return largest.sort((one, other) => one.waitsSinceMs - other.waitsSinceMs).slice(0, count);
   }
 
-  /** Closes the largest connections of the address that holds the most bytes, until the total is below the limit again. */
+  /** Closes the largest connections of the address that holds the most bytes, until the total is at most `KEPT_PART` of the limit. */
   #evictLargest(): void {
     const totals = this.#totalsByAddress();
     const most = Math.max(...totals.values());

@@ -46,7 +46,10 @@ export class NotPrimary extends Error {
   }
 }
 
-/** Code 25006 is a write on a read-only server. Code 0A000 is a writing transaction that could not even begin on such a server. */
+/**
+ * Whether the error comes from a read-only server. Code 25006 is a write on a read-only server. Code 0A000 is a writing transaction that could not
+ * even begin on such a server.
+ */
 export const isReadOnlyServer = (error: unknown): boolean =>
   codeOf(error) === "25006" || (codeOf(error) === "0A000" && error instanceof Error && error.message.includes("during recovery"));
 

@@ -1,6 +1,6 @@
 /**
  * The process number is ten bits of every new id. A process leases its number as a row of a table, so that two servers never use the same number. The
- * lease is also valid on both sides of a failover, where a session lock would be lost.
+ * lease protects the number even during a failover, in which a session lock would be lost.
  *
  * **Invariant:** a process uses its number for `USED_MS` after the last renewal, and another process can take the number after `LEASE_MS` at the
  * earliest. The difference between the two times allows for a standby that lags behind and for a wrong clock.
