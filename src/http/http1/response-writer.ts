@@ -2,8 +2,6 @@
 import type { RequestHead } from "./request-head.ts";
 import type { Clock, SendBuffer } from "./send-buffer.ts";
 
-/** The head of a response. */
-
 export interface ResponseHead {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

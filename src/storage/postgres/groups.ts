@@ -143,7 +143,7 @@ export class Group {
     }
   }
 
-  /** Adds a body to the group. Resolves when all earlier bodies of the group have ended. */
+  /** Adds a body to the group. The promise resolves when all earlier bodies of the group have ended. */
   turn(): Promise<Group> {
     if (++this.#bodies === BODIES_MAX) this.#onClosed();
     return new Promise((resolve, reject) => {

@@ -21,7 +21,10 @@ export interface PostgresOptions {
   /** The world's schema, which is created if it does not exist. */
   readonly schema: string;
   readonly migrations: readonly FeatureMigrations[];
-  /** Limits for the connections of the pool, which are opened on demand. The dedicated connection does not count towards these limits. */
+  /**
+   * Limits for the connections of the pool, which are opened on demand. The server's dedicated connection does not count towards the limits of the
+   * pool.
+   */
   readonly limits?: Partial<PoolLimits>;
   /** The object that collects the problems of the database. If `health` is left out, the problems are not reported. */
   readonly health?: DatabaseHealth;

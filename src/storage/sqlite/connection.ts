@@ -16,7 +16,7 @@ const STATEMENTS_MAX = 1_000;
 
 /**
  * The pages of a database up to this size are copied through memory, which takes half a millisecond for a small world. `VACUUM INTO` takes eight
- * times as long as this copy.
+ * times as long as copying the pages through memory.
  */
 const IMAGE_BYTES_MAX = 64 * 1024 * 1024;
 

@@ -23,10 +23,7 @@ import { CommittedReader, ConnectionReader } from "./readers.ts";
 import { StateFiles } from "./saved-states.ts";
 import { WriteQueue } from "./write-queue.ts";
 
-/**
- * The first statement on a connection. This statement makes SQLite read the file, open the log and take the snapshot. The statement fails if the file
- * is not a database.
- */
+/** The first statement on a connection makes SQLite read the file, open the log and take the snapshot, and fails if the file is not a database. */
 const firstRead = sql`SELECT 1 AS one FROM sqlite_schema LIMIT 1`;
 
 export interface SqliteOptions {

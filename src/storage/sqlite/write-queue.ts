@@ -14,7 +14,10 @@ import { SqliteTransaction } from "./transaction.ts";
 
 /** The maximum number of write bodies in one commit. At about 10 µs each, 1,000 bodies block the event loop for about 10 ms. */
 const GROUP_MAX = 1_000;
-/** The number of statements after which no further body runs in the group. The statements are limited because some bodies write many rows. */
+/**
+ * The number of statements after which no further body runs in the group. The number of statements is limited because the bodies of some writes
+ * change many rows.
+ */
 const GROUP_STATEMENTS_MAX = 5_000;
 
 export interface WriteQueueEvents {

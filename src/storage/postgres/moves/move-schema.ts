@@ -30,7 +30,7 @@ export interface SchemaMove {
   readonly leases: { readonly from: string; readonly to: string };
 }
 
-/** Copies the schema and fences the old one. Resolves if an earlier call has already done both. */
+/** Copies the schema and fences the old one. Resolves if an earlier call has already copied and fenced the schema. */
 export async function moveSchema({ from, to, migrations, leases }: SchemaMove): Promise<void> {
   const { schema } = from;
   await locked(from, async (old) => {
