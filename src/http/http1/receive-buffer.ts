@@ -1,4 +1,4 @@
-/** The bytes that a connection has received and that are not yet used. */
+/** The bytes that a connection has received and not used yet. */
 
 const NONE = Buffer.alloc(0);
 /** Pieces from this size on are not copied until somebody reads the bytes: of a body that never ends, nobody does. */
@@ -8,7 +8,7 @@ export class ReceiveBuffer {
   #bytes: Buffer = NONE;
   #start = 0;
   #end = 0;
-  /** Whether the buffer owns its memory, so that it may write later bytes behind the present ones. */
+  /** The buffer owns its memory, so it may write later bytes behind the present ones. */
   #isOwn = false;
   /** Later bytes, in the pieces in which they came. */
   #waiting: Buffer[] = [];
@@ -18,9 +18,7 @@ export class ReceiveBuffer {
     return this.#end - this.#start + this.#waitingBytes;
   }
 
-  /**
-   * Adds bytes. If the buffer is empty, it stores `bytes` without copying them. Most requests arrive in one piece, so the buffer is usually empty.
-   */
+  /** Adds bytes. An empty buffer keeps `bytes` without a copy, which is the rule: most requests come in one piece. */
   append(bytes: Buffer): void {
     if (this.#start === this.#end) {
       this.#bytes = bytes;
@@ -53,7 +51,7 @@ export class ReceiveBuffer {
     this.#end += bytes.length;
   }
 
-  /** Doubles the memory, so that a client that sends one byte at a time causes no more copying than any other client. */
+  /** Doubles the memory, so that a client that sends byte by byte costs no more than any other client. */
   #grow(needed: number): void {
     const grown = Buffer.allocUnsafeSlow(2 * needed);
     this.#bytes.copy(grown, 0, this.#start, this.#end);
@@ -68,23 +66,22 @@ export class ReceiveBuffer {
     return index < this.length ? this.#bytes[this.#start + index] : undefined;
   }
 
-  /** Returns the position of the text, or -1 if the text is not found. `from` and the result count from the first unused byte. */
+  /** The position of the text, or -1 if the text is not found. `from` and the result count from the first unused byte. */
   indexOf(text: string, from: number): number {
     this.#join();
-    // The memory behind the last received byte is not searched. This memory may be as large as the received bytes, and each piece that arrives starts
-    // a search.
+    // The memory behind the last byte is not searched: it may be as large as the received bytes, and each piece that arrives starts a search.
     const received = this.#bytes.length === this.#end ? this.#bytes : this.#bytes.subarray(0, this.#end);
     const found = received.indexOf(text, this.#start + from, "latin1");
     return found === -1 ? -1 : found - this.#start;
   }
 
-  /** Returns unused bytes as text in Latin-1, in which each character is a byte. The bytes stay unused. */
+  /** The bytes as text in Latin-1, so that each character is a byte. The bytes stay unused. */
   text(from: number, to: number): string {
     this.#join();
     return this.#bytes.toString("latin1", this.#start + from, this.#start + Math.min(to, this.length));
   }
 
-  /** Returns all unused bytes, which stay unused. */
+  /** All unused bytes, which stay unused. */
   unread(): Buffer {
     this.#join();
     return this.#bytes.subarray(this.#start, this.#end);
@@ -96,7 +93,7 @@ export class ReceiveBuffer {
     if (this.#start === this.#end) this.clear();
   }
 
-  /** Returns the first bytes and marks them as used. The buffer never overwrites the returned bytes. */
+  /** Uses the first bytes and returns them. The returned bytes are never overwritten later. */
   take(count: number): Buffer {
     this.#join();
     const taken = this.#bytes.subarray(this.#start, this.#start + count);
