@@ -11,10 +11,10 @@ const KINDS: readonly SentenceKind[] = ["document", "comment", "message"];
 /** The least number of words of a sentence, because shorter texts are labels. */
 const WORDS_MIN = 4;
 
-/** Draws sentences: the same number of each kind as long as there are enough, and each sentence at most once. */
+/** Draws whole sentences: the same number of each kind as long as there are enough, and each sentence at most once. */
 export function drawSentences(all: readonly Sentence[], seed: number, count: number): Sentence[] {
   const random = randomFrom(seed);
-  const long = all.filter(({ text }) => text.split(" ").length >= WORDS_MIN);
+  const long = all.filter(({ text, isPart }) => !isPart && text.split(" ").length >= WORDS_MIN);
   const left = KINDS.map((kind) => long.filter((sentence) => sentence.kind === kind)).filter((sentences) => sentences.length > 0);
   const drawn: Sentence[] = [];
   for (let turn = 0; drawn.length < count && left.some((sentences) => sentences.length > 0); turn++) {

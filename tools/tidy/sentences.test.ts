@@ -66,6 +66,19 @@ describe("the sentences of a file", () => {
     ]);
   });
 
+  test("a cell, an item after a lead-in or without a beginning, and a literal inside of another message are parts", () => {
+    const wholeOf = (path: string, text: string): string[] => sentencesOf({ path, text }).flatMap(({ text, isPart }) => (isPart ? [] : [text]));
+    const page = "A list:\n\n- Its item.\n  - An inner item.\n\nA paragraph.\n\n- A whole item.\n- an item\n\n| A cell is here. |\n";
+    expect(wholeOf("docs/a.md", page)).toEqual(["A list:", "A paragraph.", "A whole item."]);
+    const code = [
+      `fail(\`the port is now \${isOpen ? "open in this process" : "in use"}\`);`,
+      'const sum = folder + " is " + (isOpen ? "open in this process" : "");',
+      'const rest = ", and the port is in use";',
+      "const usage = `How to use it.\n\n  --port PORT   the port of the server\n`;",
+    ];
+    expect(wholeOf("src/a.ts", `${code.join("\n")}\n`)).toEqual(["the port is now …", "How to use it."]);
+  });
+
   test("lines for tools, SQL and programs are not sentences; full stops in code and in abbreviations end none", () => {
     const code = [
       "// Responses have any shape, e.g. `No. Such text.` Here",
@@ -92,7 +105,7 @@ describe("the sentences of a file", () => {
 describe("a draw", () => {
   const kinds = ["document", "comment", "message"] as const;
   const all = kinds.flatMap((kind): Sentence[] =>
-    Array.from({ length: 20 }, (_, at) => ({ kind, path: "a", line: at + 1, text: `one of the ${kind}s`, isFirst: true })),
+    Array.from({ length: 20 }, (_, at) => ({ kind, path: "a", line: at + 1, text: `one of the ${kind}s`, isFirst: true, isPart: false })),
   );
 
   test("takes as many of each kind, each once, the same ones for the same seed", () => {
@@ -103,7 +116,10 @@ describe("a draw", () => {
     expect(drawSentences(all, 2, 30)).not.toEqual(drawn);
   });
 
-  test("ends when there are no more, and leaves labels out", () => {
-    expect(drawSentences([...all, { kind: "comment", path: "a", line: 1, text: "three words only", isFirst: true }], 1, 1_000)).toHaveLength(60);
+  test("ends when there are no more, and leaves labels and parts of texts out", () => {
+    const added = { kind: "comment", path: "a", line: 1, isFirst: true } as const;
+    const label = { ...added, text: "three words only", isPart: false };
+    const part = { ...added, text: "the end of a sentence", isPart: true };
+    expect(drawSentences([...all, label, part], 1, 1_000)).toHaveLength(60);
   });
 });

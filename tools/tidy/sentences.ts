@@ -12,11 +12,14 @@ export interface Sentence {
   readonly text: string;
   /** Whether the sentence begins its paragraph, item, cell, comment or message. */
   readonly isFirst: boolean;
+  /** Whether the sentence needs a text around it to be understood: a cell, an item after a lead-in, or a literal inside of another message. */
+  readonly isPart: boolean;
 }
 
 /** A passage of text: a paragraph, an item of a list, a cell of a table, a comment or a message. */
 interface Passage {
   readonly lines: readonly { readonly text: string; readonly line: number }[];
+  readonly isPart: boolean;
 }
 
 /** Matches the pages that commands write from texts of the sources. */
@@ -34,7 +37,7 @@ export function sentencesOf(file: RepositoryFile): Sentence[] {
 /** Matches the space after a sentence: after a full stop, also in a bracket or emphasis, and before a capital letter, code or emphasis. */
 const SENTENCE_END = /(?<=[.!?]|[.!?][)*"])(?<!\b(?:e\.g|i\.e)\.)\s+(?=[A-Z`*"[(])/g;
 
-function split({ lines }: Passage, path: string, kind: SentenceKind): Sentence[] {
+function split({ lines, isPart }: Passage, path: string, kind: SentenceKind): Sentence[] {
   const starts: { at: number; line: number }[] = [];
   let whole = "";
   for (const { text, line } of lines) {
@@ -49,19 +52,23 @@ function split({ lines }: Passage, path: string, kind: SentenceKind): Sentence[]
     const text = part.trim();
     const textBegin = begin + part.indexOf(text);
     const line = starts.findLast((start) => start.at <= textBegin)?.line ?? 1;
-    return text === "" ? [] : [{ kind, path, line, text, isFirst: nth === 0 }];
+    return text === "" ? [] : [{ kind, path, line, text, isFirst: nth === 0, isPart }];
   });
 }
 
 const FENCE = /^\s*```/;
 const ITEM = /^\s*(?:[-*]|\d+\.)\s+/;
+/** Matches an item that does not begin like a sentence. */
+const ITEM_PART = /^\s*(?:[-*]|\d+\.)\s+\p{Ll}/u;
 
 /** The passages of a document, without headings, code blocks and comments of Markdown. */
 function passagesOfDocument(document: string): Passage[] {
   const passages: Passage[] = [];
   let open: { text: string; line: number }[] = [];
+  let isPart = false;
+  let leadsIn = false;
   const close = (): void => {
-    if (open.length > 0) passages.push({ lines: open });
+    if (open.length > 0) passages.push({ lines: open, isPart });
     open = [];
   };
   let isInCode = false;
@@ -71,10 +78,14 @@ function passagesOfDocument(document: string): Passage[] {
     const isTable = text.trimStart().startsWith("|");
     if (isInCode || FENCE.test(text) || isTable || /^\s*(?:#|<!--|$)/.test(text)) {
       close();
-      if (isTable && !isInCode) passages.push(...cellsOf(text).map((cell) => ({ lines: [{ text: cell, line }] })));
+      if (isTable && !isInCode) passages.push(...cellsOf(text).map((cell) => ({ lines: [{ text: cell, line }], isPart: true })));
       continue;
     }
-    if (ITEM.test(text)) close();
+    if (ITEM.test(text)) {
+      close();
+      isPart = leadsIn || ITEM_PART.test(text);
+    } else if (open.length === 0) isPart = leadsIn = false;
+    if (text.endsWith(":")) leadsIn = true;
     open.push({ text: text.replace(ITEM, ""), line });
   }
   close();
@@ -101,7 +112,7 @@ function commentsOf(file: RepositoryFile): Passage[] {
     ];
     for (const range of found) ranges.set(range.pos, range);
   });
-  const passages: { lines: { text: string; line: number }[]; end: number }[] = [];
+  const passages: { lines: { text: string; line: number }[]; end: number; isPart: boolean }[] = [];
   for (const { pos, end } of [...ranges.values()].sort((a, b) => a.pos - b.pos)) {
     const line = tree.getLineAndCharacterOfPosition(pos).line + 1;
     const lines = file.text
@@ -113,7 +124,7 @@ function commentsOf(file: RepositoryFile): Passage[] {
     if (last !== undefined && file.text.startsWith("//", pos) && /^\n\s*$/.test(file.text.slice(last.end, pos))) {
       last.lines.push(...lines);
       last.end = end;
-    } else passages.push({ lines, end });
+    } else passages.push({ lines, end, isPart: false });
   }
   return passages;
 }
@@ -127,13 +138,17 @@ function messagesOf(file: RepositoryFile): Passage[] {
     const text = messageOf(node);
     if (text === undefined || isProgram(text)) return;
     const line = treeOf(file).getLineAndCharacterOfPosition(node.getStart()).line + 1;
-    for (const { lines } of passagesOfMessage(text.replaceAll(TAG, ""))) {
+    const isInside = PART.test(text) || ts.findAncestor(node.parent, (outer) => isSum(outer) || ts.isTemplateSpan(outer)) !== undefined;
+    for (const { lines, isPart } of passagesOfMessage(text.replaceAll(TAG, ""))) {
       const passage = lines.map(({ text }) => ({ text: text.replaceAll(/\s+/g, " "), line }));
-      if (wordsIn(passage.map(({ text }) => text).join(" ")) >= MESSAGE_WORDS_MIN) passages.push({ lines: passage });
+      if (wordsIn(passage.map(({ text }) => text).join(" ")) >= MESSAGE_WORDS_MIN) passages.push({ lines: passage, isPart: isInside || isPart });
     }
   });
   return passages;
 }
+
+/** Matches a text that other texts precede or follow. */
+const PART = /^[ ,;.)]|[ ,(]$/;
 
 const wordsIn = (text: string): number => text.split(/\s+/).filter((word) => /^[\p{L}'-]+[.,:;]?$/u.test(word)).length;
 
@@ -142,16 +157,16 @@ const TAG = /<\/?[a-z][^<>]*>/g;
 
 /** A message of several lines is a page of Markdown, or a list of options whose explanations are in a column of their own. */
 const passagesOfMessage = (text: string): Passage[] =>
-  text.includes("\n") ? passagesOfDocument(text.replaceAll(/^ *\S.*? {2,}(?=\S)/gm, "\n")) : [{ lines: [{ text, line: 1 }] }];
+  text.includes("\n") ? passagesOfDocument(text.replaceAll(/^ *\S.*? {2,}(?=\S)/gm, "\n- ")) : [{ lines: [{ text, line: 1 }], isPart: false }];
 
 /** Matches a piece of SQL by its first words. */
 const SQL_START = /^[\s,(…]*(?:SELECT|FROM|WHERE|AND|ORDER BY|EXISTS|VALUES|WITH|INSERT INTO|UPDATE|DELETE FROM|FOR UPDATE|CREATE|ALTER) /;
 /** Matches words of SQL that prose does not have in capitals. */
 const SQL_WORD = /\b(?:SELECT|FROM|WHERE|JOIN|ORDER BY|LIMIT|NOT NULL|INTO|VALUES)\b/g;
 
-/** Matches signs of code and data: arrows, certificates, first lines of scripts, statements, rules of CSS, functions of SQL and cells of CSV. */
+/** Matches signs of code and data: arrows, docstrings, certificates, first lines of scripts, statements, rules of CSS, functions of SQL and cells of CSV. */
 const CODE_SIGN =
-  /=>|-----BEGIN |^#!|^#compdef|^\s*(?:const|export|function|import|local|readonly) |;\s*(?:\}|$)|: [^\s;]+;\s*\w+: |\b(?:CAST\([\w?]|CASE WHEN|ON CONFLICT)|\w,"|^\w+,\w+,|\{id: /m;
+  /=>|^\/\*\*|-----BEGIN |^#!|^#compdef|^\s*(?:const|export|function|import|local|readonly) |;\s*(?:\}|$)|: [^\s;]+;\s*\w+: |\b(?:CAST\([\w?]|CASE WHEN|ON CONFLICT)|\w,"|^\w+,\w+,|\{id: /m;
 /** Matches a word that a sentence has, and a list of names or a configuration lacks. */
 const PROSE_WORD =
   /\b(?:The|An?|No|How|All|a|an|and|are|as|at|be|by|can|cannot|for|from|has|have|in|is|it|may|must|no|not|of|on|only|or|than|that|the|this|to|was|were|with)\b/;
