@@ -5,7 +5,7 @@ import { linesOf } from "#control/client/text-of-json";
 import { type Given, type PrivateUse, withOwnServer, withServer } from "./control-client.ts";
 import { FAILED, note, printable, readTextFile, say } from "./terminal/output.ts";
 
-/** The form of a parameter on the command line. A `time` is a number or a text; `pairs` and `file` make the body of a node. */
+/** The form of a parameter on the command line. A `time` is a number or a text; `pairs` and `file` are the body of a node. */
 export type Shape = "text" | "id" | "number" | "time" | "switch" | "list" | "json" | "pairs" | "file";
 
 export interface Parameter {
@@ -34,7 +34,7 @@ export interface AskedRoute {
   readonly hasBody: boolean;
 }
 
-/** Sends the request and prints the response. Resolves with the exit code. `alone`: the command works without a running server. */
+/** Sends the request and prints the response. Resolves with the exit code. With `alone`, the command works without a running server. */
 export function askRoute(asked: AskedRoute, given: Given, alone: PrivateUse | undefined): Promise<number> {
   const run = async (control: ControlRequests): Promise<number> => {
     const { path, body } = await requestOf(asked, given);
@@ -45,10 +45,10 @@ export function askRoute(asked: AskedRoute, given: Given, alone: PrivateUse | un
   return alone === undefined ? withServer(given, run) : withOwnServer(given, run, alone);
 }
 
-/** Whether to print text, as on a terminal; programs get JSON. */
+/** Whether to print text: a terminal gets text, a program gets JSON. */
 const wantsText = ({ json }: Given): boolean => json !== true && process.stdout.isTTY === true;
 
-/** Prints a response, and its warnings separately. Resolves with the exit code. */
+/** Prints a response on stdout and its warnings on stderr. Resolves with the exit code. */
 export function show({ warnings = [], ...body }: { readonly warnings?: readonly string[] }, given: Given = {}): number {
   for (const warning of warnings) note(`plaza: ${warning}`);
   if (wantsText(given)) for (const line of linesOf(body)) say(printable(line));
@@ -77,7 +77,7 @@ async function requestOf({ path: template, args, options, sends, isPaged, hasBod
   return { path: query.size === 0 ? path : `${path}?${query}`, body: hasBody ? body : undefined };
 }
 
-/** The largest page of a list. */
+/** The largest number of entries that the command requests in one page of a list. */
 const ROWS_OF_A_PAGE = 1_000;
 
 async function sentValues({ name, shape, flag }: Parameter, value: unknown): Promise<Record<string, unknown>> {
@@ -86,7 +86,7 @@ async function sentValues({ name, shape, flag }: Parameter, value: unknown): Pro
   return { [name]: typeof value === "string" ? sentValue(shape, `--${flag}`, value) : value };
 }
 
-/** The value to send. Text that is not a number is sent unchanged, because the error of the API then gives the name of the parameter. */
+/** Converts a parameter to the value to send. Text that is not a number is sent unchanged, because the API's error then names the parameter. */
 function sentValue(shape: Shape, named: string, text: string): unknown {
   switch (shape) {
     case "number":
@@ -109,7 +109,7 @@ function jsonOf(named: string, text: string): unknown {
   }
 }
 
-/** A pair of name and value. Text that is not JSON is the value itself, and so is an id, whose digits a number would not keep. */
+/** Reads `KEY=VALUE`. A value that is not JSON is sent as text, and so is an id, because a JavaScript number would lose its last digits. */
 function pairOf(pair: string): [name: string, value: unknown] {
   const at = pair.indexOf("=");
   if (at < 1) throw new ConfigProblem("--set", `${pair} is not KEY=VALUE`);
@@ -127,13 +127,13 @@ async function entryIn(file: string): Promise<Record<string, unknown>> {
   return entry as Record<string, unknown>;
 }
 
-/** Prints a line for each entry of a list: its JSON, or on a terminal its values. */
+/** Prints one line for each entry of a list: a terminal gets the values, a program gets JSON. */
 export async function listAll(control: Pick<ControlRequests, "request">, path: string, given: Given = {}): Promise<number> {
   for await (const entry of entriesOf(control, path)) say(wantsText(given) ? printable(linesOf(entry).join("  ")) : JSON.stringify(entry));
   return 0;
 }
 
-/** Prints the result of an expectation. If the expectation was not met, the nearest entry is printed beside the error. */
+/** Prints the result of an expectation. If the expectation was not met, the command also prints the log entry that is nearest to it. */
 async function showExpected(control: ControlRequests, path: string, body: Given | undefined, given: Given): Promise<number> {
   const { problem, ...seen } = await expectSeen(control, path, body);
   if (problem !== undefined) note(`plaza: ${problem}`);

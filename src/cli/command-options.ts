@@ -1,12 +1,12 @@
-/** The parts that several commands share: the options that point to a server, and the way from commander's options to a command. */
+/** What several commands need: the options that point to a server, and the conversion of commander's options. */
 import type { Command } from "commander";
 import type { Given } from "./control-client.ts";
 
-/** Renames the options of commander: `controlUrl` → `control_url`. */
+/** Renames the options of commander to the names of Plaza: `controlUrl` becomes `control_url`. */
 const flagsGiven = (given: object): Given =>
   Object.fromEntries(Object.entries(given).map(([name, value]) => [name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value]));
 
-/** Makes the action of a command. `run` gets the options by their own names, and the arguments, and returns the exit code. */
+/** Makes the action of a command. `run` gets the options by Plaza's names, then the arguments, and returns the exit code. */
 export const runs =
   <Args extends readonly unknown[] = string[]>(run: (given: Given, ...args: Args) => number | Promise<number>) =>
   async (...all: [...args: Args, given: object, command: Command]): Promise<void> => {
@@ -16,7 +16,7 @@ export const runs =
 /** Collects the values of an option that can be repeated. */
 export const collected = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value];
 
-/** The key is not an option, because everybody on the machine can read a command line. */
+/** The summary warns of the option, because every user of the machine can read a command line. */
 const CONTROL_KEY_SUMMARY =
   "control key of a running server; other users of this machine can see it on a command line (default: PLAZA_CONTROL_KEY, else the key in the data folder)";
 const CONFIG_SUMMARY = "config file of the server, which says where its data is (default: plaza.config.yaml, if there is one)";
@@ -32,7 +32,7 @@ export const serverCommand = (parent: Command, name: string, description: string
     .option("--config <FILE>", CONFIG_SUMMARY)
     .option("--world-name <NAME>", "name of the world", "default");
 
-/** Makes a command that sends requests to a running server, or without one to a control API that it starts for itself. */
+/** Makes a command that sends requests to a running server. If no server runs, the command starts a control API in its own process. */
 export const controlCommand = (parent: Command, name: string, description: string): Command =>
   parent
     .command(name)

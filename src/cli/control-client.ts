@@ -1,6 +1,6 @@
 /**
- * The requests of commands to the control API of a server. The server is the one that an option gives, or the one that runs on the data. If no server
- * runs, the control API runs in this process.
+ * Sends the requests of commands to the control API of a server. An option names the server, or the command finds the server that runs on the data.
+ * If no server runs, the command starts a control API in its own process.
  */
 import { ConfigProblem } from "#config/config";
 import { findConfigFile } from "#config/config-file";
@@ -26,7 +26,7 @@ const endpointOf = ({ url, key, connection }: ServerAddress): Endpoint => ({
   fetch: (address, init) => fetch(address, { ...init, ...connection }),
 });
 
-/** Requests to an endpoint in the world of the command. If the server does not respond, an error names the option that leads to it. */
+/** Returns a client for the command's world. If the server does not respond, the error names the option that gave its address. */
 const requestsOf = ({ url, key, fetch: send }: Endpoint, { world_name = "default" }: Given): ControlRequests => {
   const sendOrExplain: Endpoint["fetch"] = async (address, init) => {
     try {
@@ -41,8 +41,8 @@ const requestsOf = ({ url, key, fetch: send }: Endpoint, { world_name = "default
 type Run = (control: ControlRequests) => Promise<number>;
 
 /**
- * Calls `run` with the server of the command. Resolves with the exit code. A refusal, or a server that cannot be reached, becomes one line on stderr.
- * If no option gives a server and no server runs on the data, this function calls `ifNone` instead of `run`.
+ * Calls `run` with the server of the command. Resolves with the exit code. A refusal, or a server that cannot be reached, is reported in one line on
+ * stderr. If no option gives a server and no server runs on the data, this function calls `ifNone` instead of `run`.
  */
 export async function withServer(given: Given, run: Run, ifNone?: () => number): Promise<number> {
   for (const warning of commandWarnings(environment())) note(`plaza: ${warning}`);
@@ -54,7 +54,7 @@ export async function withServer(given: Given, run: Run, ifNone?: () => number):
   }
 }
 
-/** The exit code for a known error; all other errors are thrown again. */
+/** Reports a known error and returns its exit code. Any other error is thrown again. */
 function refused(error: unknown): number {
   if (error instanceof ControlRefusal) return fail(error.message);
   if (error instanceof ConfigProblem) return fail(error.message, WRONG_USE);
@@ -65,13 +65,13 @@ function refused(error: unknown): number {
 export interface PrivateUse {
   /** Whether the command replaces the configured key, so that the private control API must have that key too. */
   readonly isKeyReplaced?: boolean;
-  /** Whether the command may create the data. Any other command would leave an empty folder. */
+  /** Whether the command may create the data folder. Other commands may not, because they would leave an empty folder behind. */
   readonly makesData?: boolean;
 }
 
 /**
- * Does the same as `withServer`. If no option gives a server and none runs on the data, the command opens the data and calls the control API in this
- * process.
+ * Does the same as `withServer`. If no option gives a server and no server runs on the data, the command opens the data and calls the control API in
+ * its own process.
  */
 export async function withOwnServer(given: Given, run: Run, use: PrivateUse = {}): Promise<number> {
   const log = new Log({ level: "error", isPretty: true });
@@ -90,7 +90,7 @@ export async function withOwnServer(given: Given, run: Run, use: PrivateUse = {}
   }
 }
 
-/** An address at which no server listens; the links of lists begin with it. */
+/** The base of links in lists. No server listens at this address, because the control API runs in this process. */
 const OWN_URL = "http://localhost";
 
 async function startOwnServer(given: Given, log: Log, { isKeyReplaced = false, makesData = false }: PrivateUse) {
@@ -104,7 +104,10 @@ async function startOwnServer(given: Given, log: Log, { isKeyReplaced = false, m
   return startControlAlone(config, log, key);
 }
 
-/** The server of a command: the one that its options give, else the one of the variables, else the one that runs on the data folder. */
+/**
+ * The server of a command: the one that its options give, otherwise the one of the environment variables, otherwise the one that runs on the data
+ * folder.
+ */
 export interface ServerAddress {
   /** The address without `/v1` and without a slash at its end. */
   readonly url: string;
@@ -114,8 +117,8 @@ export interface ServerAddress {
 }
 
 /**
- * The address in the server's own file is an address of this machine, which certificates do not contain. The certificate's authority must be trusted
- * all the same.
+ * Options for an address in the server's own file. This is an address of this machine, which certificates do not contain, so the host name is not
+ * checked. The authority of the certificate is still checked.
  */
 const ON_THIS_MACHINE: BunFetchRequestInit = { tls: { checkServerIdentity: () => undefined }, proxy: NO_PROXY };
 
@@ -127,7 +130,7 @@ async function dataOf(given: Given): Promise<string> {
   return String(given.data ?? environmentWithSecrets().PLAZA_DATA ?? (await findConfigFile(given))?.values.data ?? DEFAULT_DATA);
 }
 
-/** The server that an option or variable gives, or that runs on the data; undefined if there is none. */
+/** Finds the server that an option or variable gives, or that runs on the data. Returns undefined if there is no such server. */
 export async function findServerAddress(given: Given): Promise<ServerAddress | undefined> {
   const { PLAZA_CONTROL_URL, PLAZA_CONTROL_KEY } = environmentWithSecrets();
   const data = await dataOf(given);
@@ -142,18 +145,18 @@ export async function findServerAddress(given: Given): Promise<ServerAddress | u
   return { url: trimmedEnd(url, "/").replace(/\/v1$/, ""), key: String(key), connection: named === undefined ? ON_THIS_MACHINE : directTo(url) };
 }
 
-/** The error for a request that got no response. */
+/** Makes the error for a request that got no response. */
 function unreachable(url: string, error: unknown): ConfigProblem {
   const isRefused = error instanceof Error && "code" in error && ["ECONNREFUSED", "ConnectionRefused"].includes(String(error.code));
   const problem = isRefused ? `no server listens at ${url}` : `${url} could not be reached: ${error instanceof Error ? error.message : error}`;
   return new ConfigProblem("--control-url", problem);
 }
 
-/** The message for a command that finds no server. */
+/** The message of a command that needs a server and finds none. */
 export const NO_SERVER =
   "no server runs on the data of this folder: start one with plaza start; a server with --data :memory: prints a line of variables that you can paste here";
 
-/** The server of the command. If nothing gives one, it is the server at the usual port. */
+/** Finds the server of the command. The default is the server at the default port. */
 export async function serverAddress(given: Given): Promise<ServerAddress> {
   const found = await findServerAddress(given);
   if (found !== undefined) return found;
@@ -161,10 +164,10 @@ export async function serverAddress(given: Given): Promise<ServerAddress> {
   return (await findServerAddress({ ...given, control_url: DEFAULT_URL })) as ServerAddress;
 }
 
-/** False if the data folder shows that no server runs on it. For other data this is unknown, and a server may be at the usual port. */
+/** Returns false if the data folder shows that no server runs on it. For a database this is unknown: a server may run at the default port. */
 export async function mayHaveServer(given: Given): Promise<boolean> {
   return (await findServerAddress(given)) !== undefined || !isFolder(await dataOf(given));
 }
 
-/** The id of the process that runs on the data, on this machine. */
+/** Returns the id of the process of this machine that runs on the data. */
 export const pidOnData = async (given: Given): Promise<number | undefined> => findServer(await dataOf(given)).info?.pid;

@@ -1,6 +1,6 @@
 /**
- * `plaza exec -- <command>`: runs a command together with a server of its own, which ends when the command ends. With `--as` the server also answers
- * for hosts of the internet.
+ * `plaza exec -- <command>`: runs a command together with a server of its own. The server ends when the command ends. With `--as` the server also
+ * answers for hosts of the internet.
  */
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
@@ -14,14 +14,14 @@ import { environmentOfProgram } from "./proxies.ts";
 import { note, printable } from "./terminal/output.ts";
 import { runAndExit, startTestServer, type TestServer } from "./test-server.ts";
 
-/** The exit codes that a shell gives for a program that is missing or not executable. */
+/** The exit codes with which a shell reports a program that is missing or not executable. */
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
 /** The number to which a shell adds the number of the signal that ended a program. */
 const SIGNALLED = 128;
 
 const PASSED_ON = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-/** The addresses that a test needs. The address for encoders is left out, because its variable is an option of `plaza start`. */
+/** The addresses that a test gets as variables. The encoders' address is left out, because a variable of its name is an option of `plaza start`. */
 const ADDRESSES = ["base_url", "app_base_url", "microblog_base_url", "ads_base_url", "social_login_host", "control_url"];
 
 /** Runs the command. Resolves with its exit code. */
@@ -47,7 +47,7 @@ export async function exec([program = "", ...args]: readonly string[], flags: Re
 async function begin(flags: Readonly<Record<string, unknown>>): Promise<{ server: TestServer; intercepted?: RunningInterception | undefined }> {
   const file = await findConfigFile(flags);
   if (flags.as === undefined && flags.only === undefined) return { server: await startTestServer(flags, environmentWithSecrets(), file) };
-  // The command needs these modules, with a package for certificates, only for --as.
+  // These modules, which use a package for certificates, are only needed for `--as`.
   const { intercept, readInterception, withProfile } = await import("./intercept/interception.ts");
   const interception = readInterception(flags, environment());
   const server = await startTestServer(withProfile(flags, file, environment()), environmentWithSecrets(), file, interception?.hosts);
@@ -65,7 +65,7 @@ function run(program: string, args: readonly string[], env: Readonly<Record<stri
   if (process.send !== undefined) process.once("disconnect", () => running.kill("SIGTERM"));
   for (const signal of PASSED_ON) {
     process.on(signal, () => {
-      // On a terminal, Ctrl-C already reaches the command.
+      // On a terminal, the command gets the signal of Ctrl-C directly.
       if (signal !== "SIGINT" || !process.stdin.isTTY) running.kill(signal);
     });
   }

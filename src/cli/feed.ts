@@ -9,7 +9,7 @@ import { Progress } from "./terminal/progress.ts";
 
 const MB = 1_000_000;
 const PIECE_BYTES = 262_144;
-/** The interval at which the progress line is renewed. */
+/** The interval at which the progress line is written again. */
 const LOOK_MS = 500;
 
 interface Report {
@@ -18,7 +18,7 @@ interface Report {
   readonly rows: number;
 }
 
-/** Uploads the file and prints the report. Resolves with 0 if the feed then has the items of the file. */
+/** Uploads the file and prints the report. Resolves with 0 if the feed has the items of the file at the end. */
 export function uploadFeed(file: string, given: Given): Promise<number> {
   return withServer(given, async (control) => {
     const world = encodeURIComponent(String(given.world_name));
@@ -49,7 +49,7 @@ async function opened(file: string): Promise<FileHandle> {
   }
 }
 
-/** The content of the file as a stream, which is read as fast as the server takes it. */
+/** Returns the file as a stream, which is read as fast as the server accepts it. */
 async function contentOf(handle: FileHandle, onSent: (sent: number, size: number) => void): Promise<ReadableStream<Uint8Array>> {
   const { size } = await handle.stat();
   let sent = 0;

@@ -8,9 +8,12 @@ import { outliveStrayFailures } from "#telemetry/stray-failures";
 import { belongsToServer } from "./processes/child-processes.ts";
 import { FAILED } from "./terminal/output.ts";
 
-/** The number of connections without an accepted key. Each ends within 10 s, so this is enough for encoders that connect at the same time. */
+/**
+ * The number of connections that have not sent an accepted key. Such a connection ends within 10 s, so this is enough for encoders that connect at
+ * the same time.
+ */
 const UNAUTHENTICATED_MAX = 256;
-/** The number of connections without an accepted key from one address: all encoders of a studio behind one address may connect at once. */
+/** The same number for one address. It allows all encoders of a studio behind one address to connect at once. */
 const UNAUTHENTICATED_PER_ADDRESS_MAX = 32;
 
 export async function ingest(): Promise<number> {
@@ -34,7 +37,7 @@ export async function ingest(): Promise<number> {
   }
 }
 
-/** Opens the port. Throws if it cannot listen at an address, or cannot use the certificate. */
+/** Opens the port for encoders. Throws if the port cannot be opened, or if the certificate cannot be used. */
 function listen(config: IngestConfig, gate: ServerGate, log: Log): RtmpPort {
   const { hostname, port, recordings } = config;
   const certificate = config.secure && new Certificate(config.secure.cert, config.secure.key);
@@ -62,7 +65,7 @@ function listen(config: IngestConfig, gate: ServerGate, log: Log): RtmpPort {
   return opened;
 }
 
-/** The server, as this process reaches it through the channel. */
+/** Sends the questions of this process to the server through the channel. */
 class ServerGate implements FeedGate {
   readonly #waiting = new Map<number, (admission: Admission | undefined) => void>();
   #lastId = 0;

@@ -1,7 +1,7 @@
-/** The program `bin/plaza`. Processes that a server starts do not load the command line. */
+/** The program `bin/plaza`. A process that a server starts does not load the command line, so that it starts faster. */
 import "./processes/private-files.ts";
 
-/** The processes that a server starts, by their commands. */
+/** The commands that a server starts as child processes. */
 const processes: Readonly<Record<string, () => Promise<number>>> = {
   ingest: async () => (await import("./ingest.ts")).ingest(),
   "read-feed": async () => (await import("./processes/child-processes.ts")).readFeedForServer(),

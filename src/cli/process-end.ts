@@ -3,7 +3,7 @@ import type { RunningPlaza } from "#main";
 import { errorFields, type Log } from "#telemetry/log";
 import { FAILED, fail, WRONG_USE } from "./terminal/output.ts";
 
-/** The errors whose message tells a person what to change. */
+/** The errors whose messages tell the user what to change. */
 const WRONG_USES = [
   "ConfigProblem",
   "WorldFileProblem",
@@ -18,9 +18,9 @@ const WRONG_USES = [
 const PLAIN_FAILURES = ["MigrationFailed"];
 
 /**
- * Codes of the system, SQLite and PostgreSQL for problems that the operator has to solve: a missing right, a full disk, data that is not Plaza's.
- * `3D000` means that the database does not exist, class 28 that access was denied, and `42501` that a right is missing. The text is added to an error
- * message that does not contain it.
+ * Codes of the system, SQLite and PostgreSQL for problems that the operator has to solve: a missing right, a full disk, or data that is not Plaza's.
+ * `3D000` means that the database does not exist, class 28 that access was denied, and `42501` that a right is missing. The text explains the code if
+ * the error's message does not.
  */
 const WRONG_USE_CODES: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
@@ -45,7 +45,7 @@ const WRONG_USE_CODES: Readonly<Record<string, string>> = {
   "3F000": "the database user needs the rights USAGE and CREATE on the schema",
 };
 
-/** The code of an error, or of its cause, because a migration fails for the same reasons. */
+/** Returns the code of an error or of its cause: a failed migration has the reason as its cause. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return "";
   return "code" in error && typeof error.code === "string" ? error.code : codeOf(error.cause);
@@ -56,7 +56,7 @@ const isUnreached = (error: unknown): boolean => error instanceof Error && "erro
 const isWrongUse = (error: unknown): boolean =>
   (error instanceof Error && WRONG_USES.includes(error.name)) || codeOf(error) in WRONG_USE_CODES || isUnreached(error);
 
-/** `WRONG_USE` also for a problem outside the program that prevents the start. */
+/** Returns `WRONG_USE` also if a problem outside the program, such as a full disk, prevents the start. */
 export const exitCodeOf = (error: unknown): number => (isWrongUse(error) ? WRONG_USE : FAILED);
 
 function messageOf(error: Error): string {
@@ -67,7 +67,7 @@ function messageOf(error: Error): string {
   return reason === "" || error.message.includes(reason) ? error.message : `${error.message}: ${reason}`;
 }
 
-/** Prints one line if the error's message is meant for a person; otherwise logs the place of the error. */
+/** Prints one line if the error's message is meant for the user; otherwise logs the error with its stack. */
 export function explain(error: unknown, log: Log): void {
   if (error instanceof Error && (isWrongUse(error) || PLAIN_FAILURES.includes(error.name))) {
     fail(messageOf(error));
@@ -90,7 +90,7 @@ export async function endWhenAsked(asked: Promise<string>, plaza: Pick<RunningPl
   return process.exit(code);
 }
 
-/** Resolves with SIGTERM or SIGINT. The program registers for them before it reports that it is ready. */
+/** Resolves at the next SIGTERM or SIGINT. The program calls this before it reports that it is ready, so that no signal is missed. */
 export const nextSignal = (): Promise<string> =>
   new Promise((resolve) => {
     const listen = (signal: string) => {
@@ -102,7 +102,7 @@ export const nextSignal = (): Promise<string> =>
     process.on("SIGINT", listen);
   });
 
-/** Resolves when the reader of the output closes it, as `head -1` does. Later output is dropped without an error. */
+/** Resolves when the reader of the output closes it, as `head -1` does. Output after that is dropped without an error. */
 export const outputClosed = (): Promise<void> =>
   new Promise((resolve) => {
     for (const stream of [process.stdout, process.stderr]) {

@@ -15,7 +15,7 @@ import type { SchemaName } from "./server/init.ts";
 import { addServerCommands } from "./server/server-commands.ts";
 import { addWebhookCommands } from "./webhooks/webhook-commands.ts";
 
-/** The commands that restore or end something when their output is closed. */
+/** The commands that do not end when their output is closed, because they restore or end something after a signal. */
 const ENDED_BY_SIGNALS = ["start", "intercept", "exec", "storm", "review", "worker", "listen", "record"];
 
 function addOptions(command: Command, options: readonly ConfigOption[]): Command {
@@ -34,13 +34,13 @@ function flagsOf(option: ConfigOption): Option[] {
 }
 
 /**
- * The declarations of the features: `settings` are options of `start`, and `routes` of the control API are commands. Each is read only if a command
- * needs it.
+ * The declarations of the features: `settings` are options of `start`, and `routes` of the control API are commands. Each declaration is loaded only
+ * if a command needs it.
  */
 export interface Declared {
   readonly settings?: readonly Setting[];
   readonly routes?: Routes;
-  /** Whether only the command `start` is needed. */
+  /** Whether only the command `start` has to be defined. */
   readonly isStart?: boolean;
 }
 
@@ -50,7 +50,7 @@ export function program({ settings = [], routes, isStart = false }: Declared): C
     .description("A large platform's HTTP graph interface as a real server")
     .version(version)
     .exitOverride()
-    // The arguments after the command of exec belong to that command.
+    // `plaza exec` passes the arguments after its command on to that command.
     .enablePositionalOptions()
     .showHelpAfterError("(see plaza --help)")
     .hook("preAction", (_, command) => {
@@ -104,7 +104,9 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
   return plaza;
 }
 
-/** The options of `start` that `exec` does not have: its server prints no ready line, and several processes could not share data in memory. */
+/**
+ * The options of `start` that `exec` does not have: the server of `exec` prints no ready line, and several processes could not share data in memory.
+ */
 const SCHEMAS = [
   "world",
   "config",
@@ -120,7 +122,7 @@ const SCHEMAS = [
 ] satisfies SchemaName[];
 const NOT_OF_EXEC = ["json", "workers"];
 
-/** The options of `start` for commands with a server of their own. */
+/** The options of `start` that also belong to commands with a server of their own. */
 const ownServerOptions = (options: readonly ConfigOption[]): readonly ConfigOption[] =>
   options.filter(({ name }) => !NOT_OF_EXEC.includes(name)).map((option) => ({ ...option, default: forTests[option.name] ?? option.default }));
 
@@ -233,10 +235,10 @@ function addLiveCommands(live: Command): void {
     .action(runs(async (given, video) => (await import("./requests/live.ts")).stopTestClip(video, given)));
 }
 
-/** The exit code for an invalid option, or data that cannot be used: nothing was started (docs/operating/start.md). */
+/** The exit code for an invalid option or unusable data. The command started nothing (docs/operating/start.md). */
 const WRONG_USE = 2;
 
-/** Loads the features only if a command needs their declarations: `start` and `exec` load the features anyway, and a shell completes all options. */
+/** Loads the features if the command needs their declarations. `start` and `exec` load the features anyway, and completion needs all options. */
 async function declaredFor(words: readonly string[]): Promise<Declared> {
   const isAsked = (...names: readonly string[]): boolean => words.some((word) => names.includes(word));
   return {
@@ -251,10 +253,10 @@ export async function readRoutes(): Promise<Routes> {
   return new Map(controlRoutes(buildRegistry()).map((route) => [route.operation, route]));
 }
 
-/** Runs the command of the command line. */
+/** Runs the command that the user typed. */
 export async function runCommand(): Promise<void> {
   const words = process.argv.slice(2, 4);
-  // The reader of the help may close it, too.
+  // The reader of the help may close the output early, as `head -1` does.
   void outputClosed();
   try {
     await program(await declaredFor(words)).parseAsync();

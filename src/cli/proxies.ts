@@ -1,5 +1,6 @@
 /**
- * Requests to a server on this machine never use a proxy of the environment: the proxy could not reach the server, and it would see the control key.
+ * Requests to a server on this machine never use the proxy of the environment: the proxy could not reach the server, and the proxy would see the
+ * control key.
  */
 import { environment } from "#config/option";
 import { NO_PROXY } from "#control/client/requests";
@@ -11,14 +12,14 @@ export const directTo = (url: string): BunFetchRequestInit => (isLoopback(new UR
 const PROXY = /^(?:https?|all)_proxy$/i;
 const LOOPBACK = "localhost,127.0.0.1,::1";
 
-/** The variables by which the command of `plaza exec` reaches its server without the proxy; it returns no variables if there is no proxy. */
+/** Returns the variables by which a command of `plaza exec` reaches its server without the environment's proxy; no variables if there is no proxy. */
 export function withoutProxyFor(variables: Readonly<Record<string, string | undefined>>): Record<string, string> {
   if (!Object.keys(variables).some((name) => PROXY.test(name) && variables[name] !== "")) return {};
   const hosts = [variables.NO_PROXY ?? variables.no_proxy, LOOPBACK].filter((text) => text !== undefined && text !== "").join(",");
   return { NO_PROXY: hosts, no_proxy: hosts };
 }
 
-/** The environment for a program that a command runs. The channel of bin/plaza.mjs to this process is not for that program. */
+/** Returns the environment for a program that a command runs, without the variables of the channel between bin/plaza.mjs and this process. */
 export function environmentOfProgram(): Readonly<Record<string, string | undefined>> {
   const { NODE_CHANNEL_FD: _, NODE_CHANNEL_SERIALIZATION_MODE: __, ...variables } = environment();
   return { ...variables, ...withoutProxyFor(variables) };

@@ -1,4 +1,4 @@
-/** The commands that send one request to the control API. The options of the commands are made from the contracts of the routes. */
+/** The commands that send one request to the control API. Their options are made from the contracts of the routes. */
 import { type Command, Option } from "commander";
 import { type TObject, Type } from "typebox";
 import type { ControlRoute } from "#control-contract/route";
@@ -14,17 +14,17 @@ export interface RouteCommand extends PrivateUse {
   readonly operation: string;
   /** The summary of the command. By default it is the first sentence of the route's summary. */
   readonly summary?: string;
-  /** The parameters that are arguments of the command, in this order. */
+  /** The names of the parameters that are arguments of the command, in this order. */
   readonly args?: readonly string[];
-  /** The names of parameters on the command line, for those that have another name there. */
+  /** Names of parameters that differ on the command line, by the parameters' own names. */
   readonly named?: Readonly<Record<string, string>>;
-  /** Values that the command always sends. */
+  /** The values of parameters that the command always sends. */
   readonly sends?: Readonly<Record<string, unknown>>;
   /** The parameters that are options. By default these are all parameters that are neither an argument nor in `sends`. */
   readonly options?: readonly string[];
-  /** The schema of the body, for a route that only knows that its body is a node. */
+  /** The schema of the body, if the route itself only says that its body is a node. */
   readonly body?: TObject;
-  /** Whether the command works without a running server, because it can open the data itself. */
+  /** Whether the command works without a running server, by opening the data in its own process. */
   readonly isAlone?: true;
 }
 
@@ -40,7 +40,7 @@ const node = { args: ["key", "id"], named: { key: "kind" } } as const;
 const ofApp = { args: ["app"] } as const;
 const byId = { args: ["id"] } as const;
 
-/** The commands by group. `new` and `import`, which send a file, are in `world.ts`. */
+/** The commands by group. `new` and `import` send a file, so they are in `world.ts`. */
 export const routeGroups = {
   token: {
     summary: "creates, lists and revokes tokens, and creates apps",
@@ -49,7 +49,7 @@ export const routeGroups = {
       list: { operation: "listTokens", isAlone: true },
       copy: { operation: "copyToken", isAlone: true },
       revoke: { operation: "revokeToken", isAlone: true },
-      // This command works alone, because the first app may be created before the first start.
+      // The first app may be created before the server is first started.
       "create-app": {
         ...{ operation: "createNode", summary: "creates an app and prints it with its secret", sends: { key: "apps" }, body: newApp },
         ...{ isAlone: true, makesData: true },
@@ -213,7 +213,7 @@ export const routeGroups = {
   },
 } satisfies Readonly<Record<string, Group>>;
 
-/** Adds a group of commands. `routes` is undefined if no command of the group is run, completed or described; then the group gets no commands. */
+/** Adds a group of commands. If no command of the group is run, completed or described, `routes` is undefined and the group stays empty. */
 export function addGroup(plaza: Command, name: keyof typeof routeGroups, routes: Routes | undefined): Command {
   const { summary, commands }: Group = routeGroups[name];
   const group = plaza.command(name).description(summary);

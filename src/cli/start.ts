@@ -17,9 +17,9 @@ import { note } from "./terminal/output.ts";
 /** Runs the server. Resolves with the exit code when the server has ended. */
 export async function start(flags: Readonly<Record<string, unknown>>): Promise<number> {
   const asked = nextSignal();
-  // A script may read the first line and close the pipe; the server continues.
+  // A script may read the first line and then close the pipe; the server goes on.
   void outputClosed();
-  // The channel to bin/plaza.mjs closes if that program is killed. Without this line nothing would end the server then.
+  // The channel to bin/plaza.mjs closes if that program is killed. Only this line ends the server then.
   if (process.send !== undefined) process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
   let log = new Log({ level: "info", isPretty: false });
   try {
@@ -27,7 +27,7 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
     const named = flags.as === undefined && flags.only === undefined ? undefined : await import("./intercept/interception.ts");
     const interception = named?.readInterception(flags, environment());
     const config = readConfig(named?.withProfile(flags, file, environment()) ?? flags, environmentWithSecrets(), file, settings);
-    // A terminal gets text, unless a program asked for JSON: people read it.
+    // People read the logs on a terminal, so a terminal gets text, unless a program asked for JSON.
     const isPretty = config.pretty || (process.stderr.isTTY && !config.json);
     log = new Log({ level: config.log_level, isPretty });
     outliveStrayFailures(log);
@@ -38,7 +38,7 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
         : config.workers > 1
           ? (await import("./workers.ts")).startWithWorkers(config, log)
           : startPlaza(config, log);
-    // A signal also ends a start that is migrating data: a migration may take long, and its transaction ends with the process.
+    // A signal also ends a start that is still migrating data, because a migration may take long. The transaction of the migration is rolled back.
     const plaza = await Promise.race([starting, asked]);
     if (typeof plaza === "string") {
       log.info({ signal: plaza }, "ending before the server is ready");
@@ -60,21 +60,21 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
   }
 }
 
-/** The time that a refused start waits for the address of the process that has the folder, also if that process may have ended. */
+/** The longest wait of a refused start for the address of the server that has the folder, because that server may have ended. */
 const ADDRESS_MS_MAX = 30_000;
 const UNKNOWN_MS_MAX = 5_000;
-/** The interval at which a refused start looks for the address. */
+/** The interval at which a refused start looks for the other server's address. */
 const LOOK_MS = 50;
 
-/** Says which server uses the data folder, after a refused second start. */
+/** Names the server that uses the data folder, after a second start on the folder was refused. */
 async function noteServerOn(error: unknown): Promise<void> {
   if (!(error instanceof Error && error.name === "FolderInUse" && "folder" in error)) return;
   let { info } = findServer(String(error.folder));
   const pid = "pid" in error && typeof error.pid === "number" ? error.pid : undefined;
   const mayCome = (waitedMs: number): boolean => (pid === undefined ? waitedMs < UNKNOWN_MS_MAX : waitedMs < ADDRESS_MS_MAX && isRunning(pid));
-  // Two starts at the same moment: the other server has the folder already, and no address yet.
+  // If two servers start at the same moment, the other server has locked the folder already, but has not written its address yet.
   for (let waitedMs = 0; info === undefined && mayCome(waitedMs); waitedMs += LOOK_MS) {
-    // This is a timer, because nothing tells this process when the other one has written its file.
+    // A timer is needed, because this process is not told when the other process writes its file.
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     info = findServer(String(error.folder)).info;
   }
@@ -88,7 +88,7 @@ function logReady(log: Log, { ready }: RunningPlaza): void {
 
 const variablesOf = (url: string, key: string): string => `export PLAZA_CONTROL_URL=${url} PLAZA_CONTROL_KEY=${key}`;
 
-/** The output of a sandbox at its start: addresses, the control key, the demo tokens, and requests to paste. */
+/** Writes the output of a sandbox at its start: addresses, the control key, the demo tokens, and requests to paste. */
 export function announcement({ ready, demo, newestVersion }: RunningPlaza, { callback, data }: Pick<Config, "callback" | "data">): string {
   const lines = ["", "Plaza is ready.", ""];
   const addresses: [string, string | undefined][] = [
@@ -102,11 +102,11 @@ export function announcement({ ready, demo, newestVersion }: RunningPlaza, { cal
     ["control API", `${ready.control_url}/v1`],
     ["control key", ready.control_key],
     ["webhooks to", callback],
-    // The secret of the demo world is public and is printed below, so it is not mentioned here.
+    // The secret of the demo world is public and is printed below, so this line does not mention it.
     ["signed with", callback === undefined || demo !== undefined ? undefined : "the app's secret, which plaza listen --print-secret prints"],
   ];
   for (const [name, address] of addresses) if (address !== undefined) lines.push(`  ${name.padEnd(14)}${address}`);
-  // Data in memory leaves no folder in which commands find the server.
+  // A server with data in memory has no folder in which other commands could find it.
   if (data === ":memory:" && ready.control_key !== undefined)
     lines.push("", "Other commands find this server after this line:", "", `  ${variablesOf(ready.control_url, ready.control_key)}`);
   if (demo !== undefined) {
@@ -119,11 +119,11 @@ export function announcement({ ready, demo, newestVersion }: RunningPlaza, { cal
   return `${lines.join("\n")}\n\n`;
 }
 
-/** Says how a program that is started by hand finds the proxy. */
+/** Says how a program that the user starts by hand finds the proxy. */
 const interceptedText = (variablesFile: string | undefined): string =>
   variablesFile === undefined ? "" : `Before you start your program, run this in its shell:\n\n  . ${variablesFile}\n\n`;
 
-/** The requests to paste. Page messaging requires the token in three places (D-10). */
+/** Writes the requests to paste. A request for page messages needs the token in three parameters (D-10). */
 function requests(page: string, token: string): string[] {
   const credentials = `access_token=${token}&oauth_token=${token}`;
   const bearer = `-H 'Authorization: Bearer ${token}'`;

@@ -1,4 +1,4 @@
-/** A server for tests, which runs in the test's process with free ports, data in memory, no live video, and a log of errors only. */
+/** A server for tests. It runs in the test's process, with free ports, data in memory, a log of errors only, and without live video. */
 import { forTests } from "#config/for-tests";
 import { type ConfigFile, readConfig, type Values } from "#config/read-config";
 import { settings } from "#features";
@@ -14,14 +14,14 @@ export interface TestServer {
   readonly ready: Readonly<Record<string, unknown>>;
   readonly controlKey: string;
   readonly fetchControl: RunningPlaza["fetchControl"];
-  /** The port for intercepted hosts; undefined if there are none. */
+  /** The port at which the server answers for intercepted hosts; undefined if no host is intercepted. */
   readonly interceptedPort: number | undefined;
-  /** The names that programs asked for and that Plaza does not have, of each world. */
+  /** Returns, for each world, the names that programs requested and that Plaza does not have. */
   unserved(): readonly UnservedNames[];
   stop(): Promise<void>;
 }
 
-/** Starts a server. `flags` have precedence over variables and file. Throws the errors that `plaza start` prints. */
+/** Starts a server. `flags` override environment variables and the config file. Throws the errors that `plaza start` prints. */
 export async function startTestServer(
   flags: Values = {},
   environment: Values = {},
@@ -29,7 +29,7 @@ export async function startTestServer(
   intercepted?: InterceptedHosts,
 ): Promise<TestServer> {
   const { data, ...others } = forTests;
-  // Databases take the place of the data in memory, with which they cannot be combined.
+  // An external database replaces the data in memory; both options together would be an error.
   const place = flags.databases === undefined ? { data } : {};
   const config = readConfig({ ...others, ...place, ...flags }, environment, file, settings);
   const log = new Log({ level: config.log_level, isPretty: config.pretty });
@@ -44,7 +44,7 @@ export async function startTestServer(
   };
 }
 
-/** Starts something and uses it. Ends the program with the code that `use` resolves with, or with that of a failed start. */
+/** Starts something and passes it to `use`. Ends the program with the exit code of `use`, or with that of the failed start. */
 export async function runAndExit<T>(start: () => Promise<T>, use: (started: T) => Promise<number>): Promise<never> {
   const log = new Log({ level: "error", isPretty: false });
   let started: T;
@@ -56,6 +56,6 @@ export async function runAndExit<T>(start: () => Promise<T>, use: (started: T) =
     return process.exit(exitCodeOf(error));
   }
   outliveStrayFailures(log);
-  // The program exits at once, because nothing of the server is needed any more.
+  // The program exits at once, because the server is not needed any more.
   return process.exit(await use(started));
 }

@@ -1,4 +1,4 @@
-/** `plaza worker`: one of several processes that share the port of the graph. Only the first process starts it (`workers.ts`). */
+/** `plaza worker`: one of several processes that share the port of the graph. Only the first process starts workers (`workers.ts`). */
 import type { Config } from "#config/config";
 import { type TestEvent, testEventsOf } from "#features/app-events";
 import type { OpenWorld } from "#graph/worlds/open-world";
@@ -13,7 +13,7 @@ import { belongsToServer } from "./processes/child-processes.ts";
 import { FAILED } from "./terminal/output.ts";
 
 export const STOP = { kind: "stop" } as const;
-/** The message by which the first process asks a worker for all its metrics. */
+/** The message with which the first process asks a worker for all its metrics. */
 export const REPORT = { kind: "report" } as const;
 
 export type WorkerMessage =
@@ -25,10 +25,10 @@ export type WorkerMessage =
       readonly worlds: readonly SeenInWorld[];
     };
 
-/** The metrics that a worker sends regularly. The metrics of callbacks are sent only on request, because there may be many callbacks. */
+/** The metrics that a worker sends regularly. The metrics of callbacks are only sent on request, because there may be many callbacks. */
 export type ServedMetrics = Omit<MetricsReport, "webhooks" | "processes">;
 
-/** The requests and events that a worker served in a world since its last report. */
+/** The requests and events of a world that a worker has served since its last report. */
 interface SeenInWorld {
   readonly world: string;
   readonly requests: readonly RequestEntry[];
@@ -39,7 +39,7 @@ interface SeenInWorld {
 interface SealedConfig {
   readonly kind: "config";
   readonly config: Config;
-  /** The secret key in base64, because the channel carries only text. */
+  /** The secret key in base64, because only text can be sent through the channel. */
   readonly secretKey: string | undefined;
   readonly furtherSecretKeys: readonly string[];
 }
@@ -60,7 +60,7 @@ const openConfig = ({ config, secretKey, furtherSecretKeys }: SealedConfig): Con
 const textOf = (key: Uint8Array): string => Buffer.from(key).toString("base64");
 const bytesOf = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "base64"));
 
-/** The interval of reports, after which an expectation of the control API sees a request. Ten reports a second have no measurable cost. */
+/** The interval of reports. A request of a worker is visible in the control API after this time. Ten reports a second have no measurable cost. */
 const REPORT_EVERY_MS = 100;
 
 export async function work(): Promise<number> {
@@ -103,10 +103,10 @@ const messageOf = (kind: string): Promise<{ kind: string }> =>
 
 const send = (message: WorkerMessage): void => void process.send?.(message);
 
-/** Returns a function that reports the requests since the last report, if there are any, and changes of the database's problems. */
+/** Returns a function that sends a report if there were requests or changed database problems since the last report. */
 function reporter({ worlds, readMetrics }: RunningPlaza): () => void {
   let reportedCount = "0 0 ";
-  /** The number of reported requests of each world. The log exists as long as the world, also while the world is idle. */
+  /** The number of reported requests of each world. The request log of a world exists also while the world is idle. */
   const reported = new WeakMap<RequestLog, number>();
   const newOf = (world: OpenWorld): SeenInWorld => {
     const requests = world.requests.from(reported.get(world.requests) ?? 0);

@@ -1,5 +1,5 @@
 /**
- * The option `--workers N`: N processes share the port of the graph. The first process serves only the control API, loads the world, starts the
+ * Runs the option `--workers N`: N processes share the port of the graph. The first process serves only the control API, loads the world, starts the
  * workers, replaces a worker that dies, and ends the workers when it ends. Workers report the requests that they served, so that the control API
  * shows the requests and metrics of all processes. A worker ends when its channel to the first process closes.
  */
@@ -17,17 +17,14 @@ import { merged } from "#telemetry/merged-metrics";
 import type { MetricsReport } from "#telemetry/metrics-report";
 import { REPORT, type ServedMetrics, STOP, sealedConfig, type WorkerMessage } from "./worker.ts";
 
-/** A worker that lived for a shorter time is replaced after a pause, so that a permanent failure does not use the whole CPU. */
+/** If a worker lived for less than this time, its replacement starts after a pause, so that a permanent failure does not use the whole CPU. */
 const LIVED_MS_MIN = 5_000;
 const RESTART_AFTER_MS = 1_000;
-/** The folder of the program's files in a single executable. */
+/** The folder in which a single executable finds its own files. */
 const INSIDE_EXECUTABLE = "/$bunfs/";
-/**
- * The time limit for the end of a worker. After the drain, workers give running requests
- * 10 s to end.
- */
+/** The time limit for the end of a worker. After the drain, workers give running requests 10 s to end. */
 const STOPPED_WITHIN_MS = 11_000;
-/** The time for which the metrics of workers are awaited, so that a worker that is stuck does not hide the metrics of the other workers. */
+/** The longest wait for the metrics of workers, so that a worker that does not respond does not hide the metrics of the others. */
 const METRICS_WITHIN_MS = 500;
 
 export async function startWithWorkers(asked: Config, log: Log): Promise<RunningPlaza> {
@@ -46,7 +43,7 @@ export async function startWithWorkers(asked: Config, log: Log): Promise<Running
       for (const one of seen)
         adopt(worlds, one).catch((error: unknown) => log.warn({ world: one.world, ...errorFields(error) }, "requests of a worker cannot be shown"));
     };
-    // Live ingest runs in the first process; the workers return its address to clients.
+    // Live ingest runs in the first process. The workers return its ports to clients.
     const { rtmpPort = config.rtmp_port, rtmpsPort = config.rtmps_port } = first.streaming ?? {};
     await workers.start({ ...config, rtmp_port: rtmpPort, rtmps_port: rtmpsPort });
     reserved.release();
@@ -64,7 +61,7 @@ export async function startWithWorkers(asked: Config, log: Log): Promise<Running
 
 async function adopt(worlds: Worlds, { world: name, requests, unserved, appEvents }: ServedMessage["worlds"][number]): Promise<void> {
   const held = await worlds.hold(name);
-  // The world was deleted in the meantime.
+  // The world was deleted after the worker served the requests.
   if (held === undefined) return;
   for (const entry of requests) held.world.requests.adopt(entry);
   if (unserved !== undefined) held.world.unserved?.adopt(unserved);
@@ -79,7 +76,7 @@ class Workers {
   readonly #log: Log;
   readonly #running = new Map<Worker, MetricsReport | undefined>();
   readonly #asked = new Map<Worker, PromiseWithResolvers<void>>();
-  /** The metrics of workers that have ended: they are kept, because a counter never decreases. */
+  /** The metrics of workers that have ended. They still count, because a counter must never decrease. */
   #ended: MetricsReport | undefined;
   #isStopping = false;
   onServed: (message: ServedMessage) => void = () => {};
@@ -87,7 +84,7 @@ class Workers {
   constructor(log: Log) {
     this.#log = log;
     const program = process.argv[1] as string;
-    // A single executable is its own program, so it gets only the command as argument. Bun's flags are built into the executable.
+    // A single executable runs itself, so it gets only the command as argument. Bun's flags are built into the executable.
     cluster.setupPrimary(program.startsWith(INSIDE_EXECUTABLE) ? { exec: "worker", args: [], execArgv: [] } : { exec: program, args: ["worker"] });
   }
 
@@ -111,12 +108,12 @@ class Workers {
     for (const worker of this.#running.keys()) worker.process.kill("SIGKILL");
   }
 
-  /** Starts a worker. Resolves when the worker serves; rejects if the worker ends before. */
+  /** Starts a worker. Resolves when the worker serves; rejects if the worker ends first. */
   #startOne(): Promise<void> {
     const started = monotonicMs();
     const worker = cluster.fork();
     this.#running.set(worker, undefined);
-    // The config is sent over the channel, because everybody on the machine can read arguments, and the config holds keys and a password.
+    // The config has keys and a password. It is sent through the channel, because every user of the machine can read arguments.
     worker.send(sealedConfig(this.#config as Config));
     return new Promise((resolve, reject) => {
       let isReady = false;
@@ -136,7 +133,7 @@ class Workers {
     });
   }
 
-  /** Asks a worker for its metrics. Resolves when the worker has sent all of them. A worker that is stuck is asked only once. */
+  /** Asks a worker for its metrics, and resolves when they have arrived. A worker that has not responded yet is not asked again. */
   #ask(worker: Worker): Promise<void> {
     const asked = this.#asked.get(worker) ?? Promise.withResolvers<void>();
     if (!this.#asked.has(worker)) worker.send(REPORT);

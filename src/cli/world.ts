@@ -10,7 +10,7 @@ import { Progress } from "./terminal/progress.ts";
 
 const MB = 1_000_000;
 
-/** Merges a world file into the world, completely or not at all; `-` is standard input. */
+/** Merges a world file into the world, either completely or not at all. `-` means standard input. */
 export async function importWorld(file: string, given: Given): Promise<number> {
   let body: string;
   try {
@@ -23,7 +23,7 @@ export async function importWorld(file: string, given: Given): Promise<number> {
   return withOwnServer(
     given,
     async ({ send, world }) => {
-      // The number of entries is unknown until the file is read.
+      // The number of entries is unknown until the server has read the file.
       progress.wait(`of ${(Buffer.byteLength(body) / MB).toFixed(1)} MB`);
       const headers = { "content-type": "text/plain", accept: EVENT_STREAM };
       const response = await send(`${world}/import`, { method: "POST", body, headers });
@@ -47,9 +47,9 @@ export const newWorld = (name: string, file: string | undefined, given: Given): 
 
 type Result = Parameters<typeof show>[0];
 
-/** The result of long work. While the work runs, `onProgress` is called. Throws `ControlRefusal`. */
+/** Waits for the result of a long request, and calls `onProgress` meanwhile. Throws `ControlRefusal`. */
 export async function resultAtItsEnd(response: Response, onProgress: (done: number, total: number) => void): Promise<Result> {
-  // The request was refused before its work began, or the server does not report progress.
+  // A response of another type is a refusal, or comes from a server that does not report progress.
   if (response.headers.get("content-type") !== EVENT_STREAM) return resultOf(response);
   for await (const { event, value } of readEvents<Result & { done: number; total: number; error?: { message: string } }>(response)) {
     if (event === "error") throw new ControlRefusal(value.error?.message ?? "the control API gave no reason");

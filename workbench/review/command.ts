@@ -9,14 +9,14 @@ export interface ReviewCommand {
   readonly server: Server;
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The file for the page. */
+  /** The path of the HTML file to write. */
   readonly html: string | undefined;
   readonly timeoutMs: number | undefined;
   say(text: string): void;
   note(text: string): void;
 }
 
-/** The default time limit of a suite. Set the option for a suite that takes longer. */
+/** The default time limit for one run of the suite. A suite that takes longer needs the option. */
 const TIMEOUT_MS = 600_000;
 const UNUSABLE = 2;
 
@@ -24,7 +24,7 @@ const UNUSABLE = 2;
 export async function reviewCommand({ server, command, env, html, timeoutMs = TIMEOUT_MS, say, note }: ReviewCommand): Promise<number> {
   const [program = "", ...args] = command;
   const { connection } = server;
-  // A file that cannot be written is an error before the suite runs, not after it.
+  // The file is created first, so that an unwritable path is an error before the suite runs.
   if (html !== undefined) await writeFile(html, "");
   const [first, { key: readKey }] = await Promise.all([
     connection.send<object>("GET", "worlds/default/export?secrets=true"),

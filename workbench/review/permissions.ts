@@ -1,4 +1,4 @@
-/** The permissions that world files grant: scopes of tokens, and tasks of people on pages. */
+/** The permissions that a world file grants: scopes of tokens, and tasks of people on pages. */
 
 export interface Permission {
   readonly kind: "scope" | "task";
@@ -12,10 +12,10 @@ interface Grants {
   readonly pages?: readonly { readonly roles?: readonly { readonly tasks?: readonly string[] }[] }[];
 }
 
-/** A body of the control API that may grant something, by the path below the world's. */
+/** The bodies of the control API that may grant a permission: a world file, a token or a page. */
 type Granting = "file" | "token" | "page";
 
-/** The kind of grants in the body of a call; undefined if its body grants nothing. */
+/** Says what the body of a call may grant, by the path of the call; undefined if the body cannot grant anything. */
 export function grantsOf(method: string, pathname: string): Granting | undefined {
   const path = /^\/v1\/worlds(?:\/[^/]+\/(.*))?$/.exec(pathname);
   if (path === null || method === "GET" || method === "DELETE") return undefined;
@@ -24,10 +24,10 @@ export function grantsOf(method: string, pathname: string): Granting | undefined
   return /^nodes\/pages(?:\/|$)/.test(path[1]) ? "page" : undefined;
 }
 
-/** A world file as an object; the control API also takes it as YAML. */
+/** Parses a world file, because the control API also accepts it as YAML text. */
 export const fileOf = (file: unknown): object => (typeof file === "string" ? (Bun.YAML.parse(file) as object) : ((file ?? {}) as object));
 
-/** The permissions that a world file grants. */
+/** Returns the permissions that a world file grants. */
 export function grantedIn(file: object): readonly Permission[] {
   const { tokens = [], pages = [] } = file as Grants;
   const found = [
@@ -37,7 +37,7 @@ export function grantedIn(file: object): readonly Permission[] {
   return [...new Map(found.map((one) => [permissionText(one), one])).values()];
 }
 
-/** The world file without the permissions. */
+/** Returns the world file without the permissions. */
 export function withoutPermissions(file: object, removed: readonly Permission[]): object {
   const isKept = (kind: Permission["kind"]) => (name: string) => !removed.some((one) => one.kind === kind && one.name === name);
   const { tokens, pages } = file as Grants;

@@ -1,4 +1,4 @@
-/** The result of a review as text, and as a page to hand in. */
+/** Writes the result of a review as text and as an HTML page for the platform's reviewers. */
 import { escaped } from "#conformance/report/junit";
 import { permissionText } from "./permissions.ts";
 import type { Needed, Review } from "./review.ts";

@@ -1,4 +1,4 @@
-/** Finds the permissions that a suite needs: it runs again without each of them, and the smallest set that is left is proved. */
+/** Finds the permissions that a suite needs: the suite runs again without each permission, and the smallest set with which it passes is proved. */
 import { isFailure, type RequestEvent, type Trace } from "../trace/trace.ts";
 import { type Permission, permissionText } from "./permissions.ts";
 import { runSuite, type Suite, type SuiteRun } from "./suite-run.ts";
@@ -8,21 +8,21 @@ export interface Needed {
   readonly permission: Permission;
   readonly operations: readonly string[];
   readonly tests: readonly string[];
-  /** The suite's problem without the permission. */
+  /** The reason for which the suite fails without the permission. */
   readonly problem: string;
 }
 
 export interface Review {
   readonly needed: readonly Needed[];
-  /** The permissions that were granted and are not needed. */
+  /** The permissions that the world grants and the suite does not need. */
   readonly unused: readonly Permission[];
-  /** The operations of the suite, with the number of requests that succeeded. */
+  /** The operations that the suite used, with the number of successful requests. */
   readonly operations: ReadonlyMap<string, number>;
   /** The number of times that the suite ran. */
   readonly runs: number;
 }
 
-/** The error if the suite fails with everything that is granted, or if even the set that was found fails. */
+/** The error if the suite fails with all granted permissions, or with the permissions that seemed to be enough. */
 export class ReviewUnusable extends Error {
   override readonly name = "ReviewUnusable";
 }
@@ -41,7 +41,7 @@ export async function reviewSuite(suite: Suite, note: (text: string) => void): P
     if (problem === undefined) removed.push(permission);
     note(`${permissionText(permission)}: ${problem === undefined ? "not needed" : "needed"}`);
   }
-  // Proves the set: the suite passes with the rest, and fails without any one of its permissions.
+  // The next runs prove the set: the suite passes with it, and fails without any one of its permissions.
   const least = await run(removed);
   if (least.problem !== undefined)
     throw new ReviewUnusable(
@@ -65,7 +65,7 @@ function succeededIn(trace: Trace): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** The operations and tests whose requests are refused in one run, and are not refused in the other. */
+/** Returns the operations and tests whose requests were refused in the run `trace` and not in the run `passed`. */
 function refusedIn(trace: Trace, passed: Trace): Pick<Needed, "operations" | "tests"> {
   const usual = succeededIn(passed);
   const tests = new Map(trace.worlds.map(({ name, test }) => [name, test]));

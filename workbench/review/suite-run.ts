@@ -1,4 +1,4 @@
-/** One run of a suite in a world of its own, with some permissions taken away, and the record of the run. */
+/** Runs a suite once in a world of its own from which some permissions were removed, and records the run. */
 import { Connection } from "#testing/connection";
 import { type Server, variablesOf } from "#testing/server";
 import { ofWorld, openWorld } from "#testing/with-plaza";
@@ -10,22 +10,22 @@ import { fileOf, grantedIn, grantsOf, type Permission, permissionText, withoutPe
 
 export interface Suite extends ScenarioCommand {
   readonly server: Server;
-  /** The key that reads no secrets, for the record. */
+  /** A control key that cannot read secrets, for the recording. */
   readonly readKey: string;
-  /** The server's first world, with its secrets. */
+  /** The content of the server's first world, with its secrets. */
   readonly first: object;
   readonly timeoutMs: number;
 }
 
 export interface SuiteRun {
-  /** The problem of the suite; undefined if it passed. */
+  /** The reason for which the suite failed; undefined if it passed. */
   readonly problem: string | undefined;
   readonly trace: Trace;
-  /** The permissions that the worlds of the run were to have. */
+  /** The permissions that the test suite tried to grant in its worlds. */
   readonly granted: readonly Permission[];
 }
 
-/** Runs the suite without the permissions. */
+/** Runs the suite without the permissions in `removed`. */
 export async function runSuite(suite: Suite, removed: readonly Permission[]): Promise<SuiteRun> {
   const { server, readKey, first, program, args, env, timeoutMs } = suite;
   const granted = new Map(grantedIn(first).map((one) => [permissionText(one), one]));
@@ -51,7 +51,7 @@ export async function runSuite(suite: Suite, removed: readonly Permission[]): Pr
   return { problem, trace, granted: [...granted.values()] };
 }
 
-/** The body of a call with the permissions taken away. */
+/** Returns the body of a call without the removed permissions. */
 function reducedBody(method: string, pathname: string, body: ArrayBuffer, reduced: (file: object) => object): ArrayBuffer | string {
   const grants = grantsOf(method, pathname);
   if (grants === undefined || body.byteLength === 0) return body;
@@ -63,7 +63,7 @@ function reducedBody(method: string, pathname: string, body: ArrayBuffer, reduce
     const section = grants === "token" ? "tokens" : "pages";
     return JSON.stringify((reduced({ [section]: [given] }) as Record<string, readonly unknown[]>)[section]?.[0]);
   } catch {
-    // The server itself reports what is wrong with the body.
+    // The server itself refuses a body that cannot be parsed.
     return body;
   }
 }

@@ -1,11 +1,11 @@
-/** Gives a world callbacks of its own: callbacks on this machine move to a port that no other run uses. */
+/** Gives a world its own callbacks: callbacks on this machine move to a port that no other run uses. */
 import { createServer } from "node:net";
 import { isOnThisMachine } from "#testing/connection";
 import type { World } from "#testing/world";
 
 const taken = new Set<number>();
 
-/** A port on which nothing listens, different each time. */
+/** Finds a port on which nothing listens. Each call returns another port. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const server = createServer();
@@ -21,7 +21,9 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Moves the callbacks of a world to the port. Returns the address of the first callback; if the world has no callback, an address at that port. */
+/**
+ * Moves the callbacks of a world to the port. Returns the address of the first callback, or an address with that port if the world has no callback.
+ */
 export async function moveCallbacks(world: World, port: number): Promise<string> {
   const [apps, accounts, phones] = [world.nodes("apps"), world.nodes("chatapp_accounts"), world.nodes("phone_numbers")];
   let first: string | undefined;

@@ -1,4 +1,4 @@
-/** `plaza storm -- <command>`: a storm whose scenario is a command (docs/guides/storm.md). */
+/** `plaza storm -- <command>`: runs a storm whose scenario is a command (docs/guides/storm.md). */
 import { writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { type Server, variablesOf } from "#testing/server";
@@ -14,17 +14,17 @@ import { endProcesses, runProcess } from "./scenario-process.ts";
 export interface StormCommand extends Pick<StormOptions, "seed" | "pairs" | "jobs" | "timeoutMs" | "schedule" | "only" | "without"> {
   readonly server: Server;
   readonly command: readonly string[];
-  /** The environment of the command, to which the addresses of its world are added. */
+  /** The environment of the command, without the addresses of its world. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Commands that must end with 0 after each run. */
+  /** Commands that must exit with 0 after each run. */
   readonly invariants: readonly string[];
-  /** Whether the callbacks stay as they are, so that only one run at a time can listen there. */
+  /** Whether the callbacks stay unchanged, so that only one run at a time can receive webhooks. */
   readonly keepsCallbacks: boolean;
-  /** The file for the report as JUnit XML. */
+  /** The path of the report in JUnit XML. */
   readonly junit: string | undefined;
-  /** The options of this command, for the line that runs a schedule again. */
+  /** The options of this command. They are repeated in the printed command that runs a schedule again. */
   readonly words: readonly string[];
-  /** The text of the report without secrets, which the command lines in it may have. */
+  /** Returns the report without secrets: printed commands may contain some. */
   redacted(text: string): string;
   say(text: string): void;
   note(text: string): void;
@@ -66,7 +66,7 @@ export async function stormCommand(given: StormCommand): Promise<number> {
 
 const NEVER = new AbortController().signal;
 
-/** The variables of a run beside the addresses. */
+/** Returns the variables of a run, except the addresses. */
 async function stormVariables(world: World, keepsCallbacks: boolean): Promise<Readonly<Record<string, string>>> {
   if (keepsCallbacks) return { STORM_WORLD: world.name };
   const port = await freePort();
@@ -78,5 +78,5 @@ const againLine =
   (schedule: string): string =>
     ["plaza", "storm", ...words, "--schedule", schedule, "--", ...command].map(quoted).join(" ");
 
-/** A word as a shell reads it. */
+/** Quotes a word for a shell. */
 const quoted = (word: string): string => (/^[\w@%+=:,./#-]+$/.test(word) && !word.startsWith("#") ? word : `'${word.replaceAll("'", "'\\''")}'`);

@@ -1,4 +1,4 @@
-/** Reports a storm as JUnit XML: a test for each schedule. */
+/** Writes the report of a storm as JUnit XML, with a test for each schedule. */
 import { escaped } from "#conformance/report/junit";
 import { type AgainLine, failureText } from "#testing/storm/report";
 import type { StormReport } from "#testing/storm/storm";

@@ -1,11 +1,13 @@
-/** Runs a command as the scenario of a storm: a process with the addresses of its world, ended with all its children when its time is over. */
+/**
+ * Runs a command as the scenario of a storm. The command gets the addresses of its world, and is ended with all its children after the time limit.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 
-/** The text of a process that is kept: the last lines, in which programs name their error. */
+/** The number of characters at the end of the output that are kept, because programs name their error there. */
 const KEPT_CHARACTERS = 16_384;
 const KEPT_LINES = 4;
 
-/** All running processes, so that the end of the storm ends them. */
+/** All running processes, which are ended when the storm ends. */
 const running = new Set<ChildProcess>();
 
 export interface ScenarioCommand {
@@ -16,7 +18,7 @@ export interface ScenarioCommand {
 
 /** Resolves when the process ends with the exit code 0. Rejects with the exit code and the last lines of its output. */
 export async function runProcess({ program, args, env }: ScenarioCommand, signal: AbortSignal): Promise<void> {
-  // The process has a group of its own, so that the scenario's children end with it.
+  // The process gets a process group of its own, so that the children of the scenario end with it.
   const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "pipe"], detached: true });
   running.add(child);
   let kept = "";
@@ -31,7 +33,7 @@ export async function runProcess({ program, args, env }: ScenarioCommand, signal
       child.once("error", (error) => reject(new Error(`${program} cannot be run: ${error.message}`)));
       child.once("exit", (code, ended) => {
         if (code === 0) resolve();
-        // The output may arrive after the exit.
+        // Output may still arrive after the exit.
         else setImmediate(() => reject(new Error([`it ended with ${code ?? ended}`, ...lastLines(kept)].join("\n"))));
       });
     });
@@ -52,12 +54,13 @@ function endGroup({ pid }: ChildProcess): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // The group has ended already.
+    // The process group has already ended.
   }
 }
 
 /**
- * Returns the lines from the last one that names an error, because a runtime prints details after the error, or else the last lines.
+ * Returns the lines from the last line that names an error, because a runtime prints details after the error. Without such a line it returns the last
+ * lines.
  */
 function lastLines(text: string): string[] {
   const lines = text.split("\n").filter((line) => line.trim() !== "");

@@ -6,7 +6,7 @@ import { Topics } from "./kafka.ts";
 import { BadOption, controlKeyOf, controlUrlOf, HELP, type Options, readOptions } from "./options.ts";
 import { Report, say, serveMetrics, textOf } from "./report.ts";
 
-/** The time between two lines of the log about what was copied. */
+/** The interval of log lines about the progress of the copy. */
 const REPORT_EVERY_MS = 10_000;
 
 async function copy({ topics: topicOptions, values, pollMs, metricsPort }: Options, ending: AbortController): Promise<void> {
@@ -31,7 +31,7 @@ async function copy({ topics: topicOptions, values, pollMs, metricsPort }: Optio
   if (report.stopped > 0) process.exitCode = 1;
 }
 
-/** Prints the messages that a topic has now. Repeated messages are printed once. */
+/** Prints the messages that the topic has at this moment. A message that is in the topic more than once is printed once. */
 async function print(topic: string, options: Options): Promise<void> {
   const seen = new Set<string>();
   let lines = "";
@@ -48,12 +48,12 @@ async function print(topic: string, options: Options): Promise<void> {
   await written(lines);
 }
 
-/** The size of one write to stdout. */
+/** The number of characters in one write to stdout. */
 const PRINT_CHARACTERS = 64 * 1024;
 
 const written = (text: string): Promise<void> => new Promise((resolve) => process.stdout.write(text, () => resolve()));
 
-/** Says why the program cannot go on. */
+/** Returns the text of the error that ends the program. */
 function reasonOf(error: unknown): string {
   if (error instanceof Refused && error.status === 401) return `Plaza refuses the control key: ${error.message}`;
   return textOf(error);
@@ -75,5 +75,5 @@ async function main(): Promise<void> {
 }
 
 await main();
-// Connections that a broken broker has left open must not keep the program.
+// The program exits explicitly, because open connections to a broken broker would keep it running.
 process.exit();

@@ -1,6 +1,6 @@
-/** The client of Plaza's control API, as far as the firehose needs it. */
+/** A client of Plaza's control API with the requests that the firehose needs. */
 
-/** A request that the server refused, or could not serve. */
+/** The error for a request that the server refused or could not serve. */
 export class Refused extends Error {
   readonly status: number;
   readonly parameter: string | undefined;
@@ -11,13 +11,13 @@ export class Refused extends Error {
     this.parameter = parameter;
   }
 
-  /** Whether the same request may succeed later: the server is overloaded, draining or without its database. */
+  /** Whether the same request may succeed later, because the server is overloaded, draining or without its database. */
   get isTemporary(): boolean {
     return this.status >= 500 || this.status === 429 || this.status === 408;
   }
 }
 
-/** The app events of one page, in the order of commits. `gaps` are requests that were deleted before they were read. */
+/** One page of app events, in the order of commits. `gaps` are requests whose events were deleted before the firehose read them. */
 export interface EventPage {
   readonly epoch: string;
   readonly data: readonly LoggedEvent[];
@@ -27,7 +27,7 @@ export interface EventPage {
 }
 
 interface LoggedEvent {
-  /** The number of the request and the position in it: `17-0`. */
+  /** The number of the request and the event's position in it: `17-0`. */
   readonly id: string;
 }
 
@@ -57,11 +57,11 @@ interface List<T> {
   readonly paging: { readonly next?: string };
 }
 
-/** A page of a thousand events takes the server some 20 ms; after this time the connection is broken. */
+/** The time limit of a request. A page of a thousand events takes the server some 20 ms, so after this time the connection must be broken. */
 const TIMEOUT_MS = 30_000;
-/** The limit of rows in a page of the control API. */
+/** The greatest number of rows that the control API returns in one page. */
 const PAGE_ROWS = 1_000;
-/** The limit of webhooks in a page, which is lower because webhooks come with their bodies. */
+/** The greatest number of webhooks in one page. It is lower, because webhooks come with their bodies. */
 const PAGE_DELIVERIES = 200;
 
 export class ControlApi {
@@ -91,7 +91,7 @@ export class ControlApi {
     return this.#get(`/v1/worlds/${world}/delivery-log?${parametersOf(query, PAGE_DELIVERIES)}`);
   }
 
-  /** Reads all pages of a list. The address of the next page may name the server as another network sees it, so only its path is used. */
+  /** Reads all pages of a list. The link to the next page may have a host that only another network can reach, so only its path is used. */
   async *#all<T>(path: string): AsyncGenerator<T> {
     for (let next: string | undefined = path; next !== undefined; ) {
       const { data, paging }: List<T> = await this.#get(next);
@@ -112,7 +112,7 @@ export class ControlApi {
   }
 }
 
-/** The beginning of a page: after the cursor of the page before, in its epoch; without a cursor at the beginning of the log. */
+/** The query of a page: the page begins after the cursor, in the cursor's epoch. Without a cursor it begins at the start of the log. */
 export interface PlaceQuery {
   readonly epoch?: string | undefined;
   readonly after?: string | undefined;

@@ -1,8 +1,8 @@
 /**
- * Copies logs of a Plaza server to topics, again and again (D-425).
+ * Copies the logs of a Plaza server to topics until the program ends (D-425).
  *
- * **Invariant:** a cursor is stored only after the brokers have acknowledged all messages before it. So whatever ends when, each entry of a log gets
- * into its topic at least once, and the first appearances of a log's entries are in the order of the log.
+ * **Invariant:** a cursor is stored only after the brokers have acknowledged all messages before it. Therefore each entry of a log gets into its
+ * topic at least once, whichever process dies, and the first copies of the entries are in the order of the log.
  */
 import { type ControlApi, Refused } from "./control-api.ts";
 import { type Cursor, isRefusedByBrokers, isTooLarge, type Message, type Topics } from "./kafka.ts";
@@ -14,18 +14,18 @@ export interface FirehoseOptions {
   readonly api: ControlApi;
   readonly topics: Topics;
   readonly report: Report;
-  /** The worlds to copy. Empty: all worlds that the key may see. */
+  /** The worlds to copy; empty for all worlds that the control key can read. */
   readonly worlds: readonly string[];
   readonly eventTopic: string;
-  /** Undefined: webhooks are not copied. */
+  /** The topic of webhooks; undefined if webhooks are not copied. */
   readonly webhookTopic: string | undefined;
-  /** The logs that are copied from their beginning, as `world:app`. */
+  /** The logs to copy again from their beginning, as `world:app`. */
   readonly fromBeginning: readonly string[];
   readonly pollMs: number;
   readonly ending: AbortSignal;
 }
 
-/** The number of logs that are copied at the same time. With more logs, each request only waits longer for the server. */
+/** The number of logs that are copied at the same time. With more logs, each request would only wait longer for the server. */
 const LOGS_AT_ONCE = 4;
 
 export class Firehose {
@@ -38,7 +38,7 @@ export class Firehose {
     this.#retries = { ...options, isFinal: (error) => error instanceof Fatal || isFinalRefusal(error) || isRefusedByBrokers(error) };
   }
 
-  /** Makes the topics, and reads how far each log is copied. */
+  /** Creates the topics, and reads the cursors of all logs. */
   async open(): Promise<void> {
     const { topics, eventTopic, webhookTopic, fromBeginning } = this.#options;
     await untilDone("to make the topics", () => topics.make(webhookTopic === undefined ? [eventTopic] : [eventTopic, webhookTopic]), this.#retries);
@@ -47,7 +47,7 @@ export class Firehose {
     say("info", "started", { cursors: this.#cursors.size });
   }
 
-  /** Copies until the program ends. */
+  /** Copies new entries until the program ends. */
   async run(): Promise<void> {
     const { pollMs, ending } = this.#options;
     while (!ending.aborted) {
@@ -56,7 +56,7 @@ export class Firehose {
     }
   }
 
-  /** Copies what all logs have now. */
+  /** Copies the entries that all logs have at this moment. */
   async copyAll(): Promise<void> {
     const { api, worlds, ending } = this.#options;
     const names = worlds.length > 0 ? worlds : await untilDone("to list the worlds", () => api.worlds(), this.#retries);
@@ -64,7 +64,7 @@ export class Firehose {
       if (ending.aborted) return;
       const logs = await untilDone(`to list the logs of the world ${world}`, () => this.#waitingLogs(world), this.#retries).catch(
         (error: unknown) => {
-          // Of all worlds, one may be deleted after it was listed.
+          // If all worlds are copied, a world may be deleted after it was listed.
           if (worlds.length === 0 && error instanceof Refused && error.status === 404) return [];
           throw error;
         },
@@ -76,7 +76,7 @@ export class Firehose {
     }
   }
 
-  /** The logs of a world that have entries which are not copied yet, as far as the firehose can know. */
+  /** Lists the logs of a world that may have entries which are not copied yet. */
   async #waitingLogs(world: string): Promise<Log[]> {
     const { api, report, eventTopic, webhookTopic } = this.#options;
     const waiting: Log[] = [];
@@ -90,7 +90,7 @@ export class Firehose {
     return waiting;
   }
 
-  /** Copies one log to its end. The next page is read while a page is sent. */
+  /** Copies one log to its end. The next page is read while the messages of the previous page are sent. */
   async #copy(log: Log): Promise<void> {
     const { topics, report, ending } = this.#options;
     const progress = report.progress(log.world, log.name);
@@ -103,7 +103,7 @@ export class Firehose {
       const cursor = { epoch: page.epoch, after: page.cursor };
       if (page.hasMore) {
         reading = this.#read(log, cursor);
-        // If sending fails first, nobody waits for the page.
+        // If sending fails, the page that is being read is not used, and its error is ignored.
         reading.catch(() => {});
       }
       await this.#append(log.topic, page.messages);
@@ -122,7 +122,7 @@ export class Firehose {
     }
   }
 
-  /** Reads the page after a cursor. Undefined if the log is stopped, or was deleted meanwhile. */
+  /** Reads the page after a cursor. Returns undefined if the log is stopped, or was deleted meanwhile. */
   async #read(log: Log, cursor: Cursor | undefined): Promise<Page | undefined> {
     try {
       return await untilDone(`to read the log ${keyOf(log)}`, () => log.read(cursor ?? {}), this.#retries);
@@ -142,7 +142,7 @@ export class Firehose {
     }
   }
 
-  /** Appends messages. One that is too large for the brokers is replaced by a note. */
+  /** Appends messages to a topic. A message that is too large for the brokers is replaced by a note. */
   async #append(topic: string, messages: readonly Message[]): Promise<void> {
     const { topics } = this.#options;
     const send = (some: readonly Message[]) => untilDone(`to send to the topic ${topic}`, () => topics.append(topic, some), this.#retries);
@@ -163,5 +163,5 @@ export class Firehose {
 
 const requestOf = ({ after }: Cursor): number => Number.parseInt(after, 10);
 
-/** A refusal that the same request would get again; a world or an app that is not there may be made later. */
+/** Whether the server would refuse the same request again. A missing world or app is not final, because somebody may create it later. */
 const isFinalRefusal = (error: unknown): boolean => error instanceof Refused && !error.isTemporary;

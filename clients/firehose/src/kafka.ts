@@ -1,4 +1,4 @@
-/** The topics: messages are appended, and cursors are kept in a compacted topic, so the firehose needs no disk. */
+/** Appends messages to topics. The cursors are stored in a compacted topic, so the firehose needs no disk. */
 import {
   Admin,
   type BaseOptions,
@@ -11,12 +11,12 @@ import {
 } from "@platformatic/kafka";
 
 export interface Message {
-  /** The app, so that one partition has all messages of an app. */
+  /** The id of the app. With the app as key, all messages of an app are in one partition. */
   readonly key: string;
   readonly value: string;
 }
 
-/** The place in a log up to which it is copied. */
+/** The position in a log up to which the log is copied. */
 export interface Cursor {
   readonly epoch: string;
   readonly after: string;
@@ -26,32 +26,34 @@ export interface TopicOptions {
   readonly connection: Pick<BaseOptions, "bootstrapBrokers" | "tls" | "sasl">;
   readonly cursorTopic: string;
   readonly partitions: number;
-  /** -1: the brokers' own default. */
+  /** The number of replicas of each partition; -1 for the default of the brokers. */
   readonly replicas: number;
 }
 
 const BASE = {
   clientId: "plaza-firehose",
-  // Failed work is tried again by `untilDone`, which says so; the library's own retries would be silent.
+  // `untilDone` retries failed work and logs it. More retries by the library would not be logged.
   retries: 1,
   retryDelay: 100,
   connectTimeout: 5_000,
   requestTimeout: 30_000,
 } as const satisfies Partial<BaseOptions>;
 
-/** After its start a broker needs some seconds before it takes readers; reading a topic cannot be tried again once messages were used. */
+/**
+ * After its start a broker refuses readers for some seconds. A read cannot be retried after some messages were used, so the library waits instead.
+ */
 const PATIENT = { retries: 20, retryDelay: 500 } as const satisfies Partial<BaseOptions>;
 
-/** The bytes of messages in one request. Brokers refuse a batch above 1 MB by default. */
+/** The greatest number of bytes of messages in one request. Brokers refuse a batch above 1 MB by default. */
 const SEND_BYTES_MAX = 512 * 1024;
-/** Every replica that is in step has a message before it counts as copied. */
+/** Waits for all in-sync replicas before a message counts as copied. */
 const ALL_REPLICAS = -1;
 
 const hasId = (error: unknown, ...ids: readonly string[]): boolean => ids.some((id) => findErrorBy(error as Error, "apiId", id) !== null);
 
 export const isTooLarge = (error: unknown): boolean => hasId(error, "MESSAGE_TOO_LARGE", "RECORD_LIST_TOO_LARGE");
 
-/** Whether brokers will refuse the same request again, until somebody changes the configuration. */
+/** Whether the brokers will refuse the same request until somebody changes the configuration. */
 export const isRefusedByBrokers = (error: unknown): boolean =>
   isTooLarge(error) ||
   hasId(error, "SASL_AUTHENTICATION_FAILED", "UNSUPPORTED_SASL_MECHANISM", "ILLEGAL_SASL_STATE") ||
@@ -66,7 +68,7 @@ export class Topics {
     this.#options = options;
   }
 
-  /** Makes the topics that do not exist. An existing topic keeps its partitions and settings. */
+  /** Creates the topics that do not exist. An existing topic keeps its partitions and settings. */
   async make(names: readonly string[]): Promise<void> {
     const { connection, cursorTopic, partitions, replicas } = this.#options;
     const admin = new Admin({ ...BASE, ...connection });
@@ -79,7 +81,7 @@ export class Topics {
         await admin
           .createTopics({ topics: [topic], partitions: isCursors ? 1 : partitions, replicas, ...(isCursors ? { configs: compacted } : {}) })
           .catch((error: unknown) => {
-            // Another firehose may have made it meanwhile.
+            // Another firehose may have created the topic meanwhile.
             if (!hasId(error, "TOPIC_ALREADY_EXISTS")) throw error;
           });
       }
@@ -95,11 +97,11 @@ export class Topics {
     return cursors;
   }
 
-  /** Reads the messages that a topic has now. */
+  /** Reads the messages that the topic has at this moment. */
   async *read(topic: string): AsyncGenerator<Message> {
     const consumer = new Consumer({
       ...{ ...BASE, ...PATIENT, ...this.#options.connection, deserializers: stringDeserializers },
-      // No offsets are committed, so the group stores nothing.
+      // The reader commits no offsets, so the brokers store nothing for this group.
       groupId: `plaza-firehose-${crypto.randomUUID()}`,
     });
     try {
@@ -121,8 +123,8 @@ export class Topics {
   }
 
   /**
-   * Appends messages in their order. When the promise resolves, all replicas that are in step have them. If it rejects, some may be there, and the
-   * caller sends all of them again: the order of first appearances stays.
+   * Appends messages in their order. When the promise resolves, all in-sync replicas have the messages. If the promise rejects, some messages may be
+   * in the topic, and the caller sends all of them again. The order of first copies stays the same.
    */
   async append(topic: string, messages: readonly Message[]): Promise<void> {
     for (const part of partsOf(messages)) {
@@ -148,7 +150,8 @@ function* partsOf(messages: readonly Message[]): Generator<Message[]> {
   let part: Message[] = [];
   let size = 0;
   for (const message of messages) {
-    // Most texts are ASCII; others take up to three bytes for each unit, for which the broker's limit has room.
+    // Sizes are counted in characters. Most texts are ASCII; others need up to three bytes for a character, and the brokers' limit is high enough for
+    // this.
     if (part.length > 0 && size + message.value.length > SEND_BYTES_MAX) {
       yield part;
       [part, size] = [[], 0];

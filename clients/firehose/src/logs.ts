@@ -1,14 +1,14 @@
-/** The logs of a Plaza server as the firehose sees them: what to read, and the messages that a page becomes. */
+/** The logs of a Plaza server: how to read them, and the messages that are made from a page. */
 import type { ControlApi, DeliveryPage, EventPage, PlaceQuery } from "./control-api.ts";
 import type { Message } from "./kafka.ts";
 
-/** One log: the events of an app, or the delivered webhooks of a world. */
+/** One log: the app events of an app, or the delivered webhooks of a world. */
 export interface Log {
   readonly world: string;
-  /** The app, or `webhooks`. */
+  /** The id of the app, or `webhooks`. */
   readonly name: string;
   readonly topic: string;
-  /** The history of the log, and the number of its newest entry, when the log was listed. Unknown for webhooks before their first page. */
+  /** The epoch of the log, and the number of its newest entry when the log was listed. For webhooks they are unknown before the first page. */
   readonly epoch?: string;
   readonly last?: number;
   read(query: PlaceQuery): Promise<Page>;
@@ -17,15 +17,15 @@ export interface Log {
 export interface Page {
   readonly epoch: string;
   readonly messages: readonly Message[];
-  /** The number of spans that were deleted before they were read. The messages name them. */
+  /** The number of gaps: entries that were deleted before the firehose read them. Each gap has its own message. */
   readonly gaps: number;
   readonly cursor: string;
-  /** The number of the newest entry, if the page says it. */
+  /** The number of the newest entry, if the page contains it. */
   readonly last?: number;
   readonly hasMore: boolean;
 }
 
-/** The key of a log in the topic of cursors. */
+/** The key of a log's cursor in the topic of cursors. */
 export const keyOf = ({ world, name }: Pick<Log, "world" | "name">): string => `${world}:${name}`;
 
 const WEBHOOKS = "webhooks";
@@ -54,7 +54,7 @@ function pageOfEvents(world: string, app: string, { epoch, data, gaps, cursor, h
       return [Number(request), { ...{ kind: "event", id: "", world, epoch, app }, ...event, id: `${app}:${request}:${position}` }];
     }),
   ];
-  // A gap comes where its requests would have been. The sort is stable, and a page without gaps is in order already.
+  // A message about a gap takes the position of the missing requests. The sort is stable, and a page without gaps is already in order.
   if (gaps.length > 0) numbered.sort(([one], [other]) => one - other);
   const messages = numbered.map(([, value]) => ({ key: app, value: JSON.stringify(value) }));
   return { epoch, messages, gaps: gaps.length, cursor, hasMore: has_more };
@@ -80,7 +80,7 @@ function pageOfDeliveries(world: string, { epoch, data, gaps, cursor, last_posit
   return { epoch, messages, gaps: gaps.length, cursor: String(cursor), last: last_position, hasMore: has_more };
 }
 
-/** The message in place of one that the brokers refuse because of its size. */
+/** Makes the message that replaces a message which is too large for the brokers. */
 export function withoutContent({ key, value }: Message): Message {
   const { id, world, epoch, app, kind } = JSON.parse(value) as Record<string, string>;
   const note = { kind: "too_large", id, world, epoch, app, of: kind, bytes: Buffer.byteLength(value) };

@@ -1,4 +1,6 @@
-/** The options of the command line. Secrets come from the environment or from files, because everybody can see a command line. */
+/**
+ * Reads the options of the command line. Secrets come from the environment or from files, because every user of the machine can see a command line.
+ */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { TopicOptions } from "./kafka.ts";
@@ -26,7 +28,7 @@ export const HELP = `plaza-firehose copies accepted app events and delivered web
   --sasl MECHANISM         PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512, with --sasl-username NAME and KAFKA_SASL_PASSWORD
 `;
 
-/** A mistake in the options. Its message names the option and what to do. */
+/** A mistake in the options. The message names the option and says what to do. */
 export class BadOption extends Error {}
 
 const NONE: string[] = [];
@@ -67,7 +69,7 @@ function parsed(args: readonly string[]) {
 }
 
 export interface Options {
-  /** The topic of `read`. Undefined: logs are copied. */
+  /** The topic that `read` prints; undefined if the command copies logs. */
   readonly read: string | undefined;
   readonly isHelp: boolean;
   readonly topics: TopicOptions;
@@ -76,7 +78,7 @@ export interface Options {
   readonly metricsPort: number | undefined;
 }
 
-/** Reads the options. Throws `BadOption`. */
+/** Reads the options. Throws `BadOption` for a wrong option. */
 export function readOptions(args: readonly string[], environment: Readonly<Record<string, string | undefined>>): Options {
   const { values, positionals } = parsed(args);
   const [command, topic, ...more] = positionals;

@@ -1,4 +1,4 @@
-/** The program's own log, as lines of JSON on stderr, and its metrics for Prometheus. */
+/** Writes the program's own log, as lines of JSON on stderr, and its metrics for Prometheus. */
 import { createServer, type Server } from "node:http";
 
 type Facts = Readonly<Record<string, string | number | boolean>>;
@@ -19,9 +19,9 @@ interface Progress {
   readonly world: string;
   /** The app of a log of app events, or `webhooks`. */
   readonly log: string;
-  /** The number of requests, or webhooks, that the log has and the topic does not have yet. */
+  /** The number of requests or webhooks that are in the log and not yet in the topic. */
   behind: number;
-  /** The reason why the log is not copied any further until somebody acts. */
+  /** The reason why the copy of the log has stopped until somebody acts; undefined while the log is copied. */
   stopped?: string | undefined;
 }
 
@@ -47,7 +47,7 @@ export class Report {
     return this.#logs.values().reduce((sum, { stopped }) => sum + (stopped === undefined ? 0 : 1), 0);
   }
 
-  /** Says what was copied since the last time, unless nothing happened. */
+  /** Logs the number of entries copied since the last call, if there are any. */
   say(): void {
     const { messages, behind, stopped } = this;
     if (messages === this.#said && behind === 0 && stopped === 0) return;
@@ -55,7 +55,7 @@ export class Report {
     this.#said = messages;
   }
 
-  /** The metrics in the text format of Prometheus. */
+  /** Returns the metrics in the text format of Prometheus. */
   text(): string {
     const lines = [
       ...metric("messages_total", "counter", "messages that the brokers have acknowledged", [["", this.messages]]),

@@ -1,21 +1,23 @@
-/** Tries work again until it succeeds. */
+/** Retries work until it succeeds. */
 import { type Report, say, textOf } from "./report.ts";
 
-/** An error that the same work would meet again. The program ends with its message. */
+/** An error that would occur again in each retry. The program ends with its message. */
 export class Fatal extends Error {}
 
-/** The first wait is short, because most failures are of a server that restarts; the longest wait is short enough to go on soon after an outage. */
+/**
+ * The first wait is short, because most failures come from a server that restarts. The longest wait is short enough to continue soon after an outage.
+ */
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
 
 export interface Retries {
   readonly report: Report;
   readonly ending: AbortSignal;
-  /** Whether an error would come again whenever the work is tried. */
+  /** Whether an error would occur again in each retry. */
   isFinal(error: unknown): boolean;
 }
 
-/** Does some work, and again while it fails. Rejects with a final error, or when the program ends. */
+/** Runs work, and retries it while it fails. Rejects with a final error, or when the program ends. */
 export async function untilDone<T>(what: string, work: () => Promise<T>, { report, ending, isFinal }: Retries): Promise<T> {
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
     try {
@@ -30,7 +32,7 @@ export async function untilDone<T>(what: string, work: () => Promise<T>, { repor
   }
 }
 
-/** Resolves after some time, or when the program ends. */
+/** Resolves after some time, or earlier if the program ends. */
 export async function pause(ms: number, ending: AbortSignal): Promise<void> {
   if (ending.aborted) return;
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -16,7 +16,7 @@ export interface Attempts {
 }
 
 const FIRST_WAIT_MS = 500;
-/** The statuses that a proxy returns if it cannot reach a server. */
+/** The statuses with which a proxy says that it cannot reach the server. */
 const WITHOUT_SERVER: ReadonlySet<number> = new Set([502, 504]);
 
 /** Returns the JSON of a successful response. Throws GraphError or ConnectionError; if `signal` is aborted, throws the reason of the abort. */
@@ -34,8 +34,8 @@ export async function responseOf(operation: string, sent: HttpRequest, attempts:
 const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * An option of `fetch` in Bun: without it, Bun would send a request for this machine, with its token, to the proxy that the environment names. Other
- * runtimes ignore the option.
+ * Keeps requests for this machine away from the proxy that the environment names: without this option of `fetch`, Bun would send the request and its
+ * token to the proxy. Other runtimes ignore the option.
  */
 const directTo = (url: string): object => (LOOPBACK.test(new URL(url).hostname) ? { proxy: false } : {});
 
@@ -70,7 +70,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** The wait in milliseconds that `Retry-After` asks for. The header has seconds or a date. */
+/** Returns the wait in milliseconds that the header `Retry-After` asks for. The header has a number of seconds or a date. */
 function retryAfterOf(headers: Headers): number | undefined {
   const text = headers.get("retry-after");
   if (text === null) return undefined;
@@ -79,7 +79,8 @@ function retryAfterOf(headers: Headers): number | undefined {
 }
 
 /**
- * Returns whether to retry. A write without a response may have happened, so the client repeats a write only if the server says that this is safe.
+ * Whether to retry the request. A write without a response may have happened, so the client repeats a write only if the server says that this is
+ * safe.
  */
 function isWorthRetrying(error: GraphError | ConnectionError, method: string): boolean {
   if (error instanceof GraphError && error.isTransient) return true;
@@ -87,8 +88,8 @@ function isWorthRetrying(error: GraphError | ConnectionError, method: string): b
 }
 
 /**
- * The wait before a retry. Each wait is twice as long as the previous one; half of it is random, so that clients that failed together do not return
- * together.
+ * Returns the wait before a retry. Each wait is twice as long as the previous one. Half of it is random, so that clients that failed at the same time
+ * do not retry at the same time.
  */
 function waitOf(error: GraphError | ConnectionError, retry: number): number {
   const own = FIRST_WAIT_MS * 2 ** retry * (0.5 + Math.random() / 2);

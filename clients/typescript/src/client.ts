@@ -30,7 +30,10 @@ export type Result<N extends OperationName> = Operations[N]["kind"] extends "one
     ? List<Returns<N>>
     : never;
 
-/** The result of one request of a batch. `null` if the result was only needed by other requests, or if a request that this one depends on failed. */
+/**
+ * The result of one request of a batch. It is `null` if the result was only needed by other requests, or if a request that this one depends on
+ * failed.
+ */
 export type Outcome<N extends OperationName> = { readonly value: Returns<N> } | { readonly error: GraphError } | null;
 
 type Outcomes<Requests extends readonly GraphRequest[]> = {
@@ -44,8 +47,8 @@ export interface GraphClient extends Methods {
   /** Sends a request that was made with `request`. */
   send<N extends OperationName>(request: GraphRequest<N>): Result<N>;
   /**
-   * Sends up to 50 requests of one surface of the graph in one HTTP request. The server runs them in order, with one token. A request that fails does
-   * not undo the others. A list in a batch returns its first page.
+   * Sends up to 50 requests of one surface of the graph in one HTTP request. The server runs them in order, with one token. If a request fails, the
+   * others still take effect. A list in a batch returns its first page.
    */
   batch<const Requests extends readonly GraphRequest[]>(requests: Requests, options?: RequestOptions): Promise<Outcomes<Requests>>;
 }
@@ -87,8 +90,8 @@ async function batch(requests: readonly GraphRequest[], options: RequestOptions,
   const [surface = "base"] = surfaces;
   if (surfaces.size > 1) throw new TypeError(`a batch sends its requests to one surface; these need ${[...surfaces].join(" and ")}`);
   for (const one of requests) expectBatchable(one);
-  // The token is put in every place that the scheme allows, because the server reads the token of each part from a place that depends on the part's
-  // scheme.
+  // The token is put into each parameter and header that the scheme allows, because the scheme of each request in the batch decides where the server
+  // reads the token.
   const credentials = credentialsOf("pageMessaging", options.accessToken ?? settings.accessToken);
   const headers = Object.assign({}, ...requests.flatMap(({ operation, options: own }) => [shapeOf(operation).headers, own.headers]));
   const version = withoutVersion.has(surface) ? "" : `/${options.version ?? settings.versions?.platform ?? versions.platform}`;
@@ -102,7 +105,7 @@ async function batch(requests: readonly GraphRequest[], options: RequestOptions,
   return responses.map((response, at) => outcomeOf(requests[at]?.operation ?? "batch", response));
 }
 
-/** Throws if a batch would silently ignore an option of the request. */
+/** Throws if a request has an option that a batch would silently ignore. */
 function expectBatchable({ operation, options, params }: GraphRequest): void {
   if (options.accessToken !== undefined)
     throw new TypeError(`all requests of a batch use the token of the batch's options; ${operation} has another token`);

@@ -1,8 +1,8 @@
 import type { ErrorCode } from "./generated/operations.ts";
 
 /**
- * The reaction that an error asks of a program: get another token (`token`) or a permission (`permission`), wait (`rate_limit`, `temporary`), correct
- * the request (`parameter`, `version`), give up on the object (`not_found`), or report the error (`server`).
+ * What a program should do after an error: get another token (`token`) or a permission (`permission`), wait (`rate_limit`, `temporary`), correct the
+ * request (`parameter`, `version`), give up on the object (`not_found`), or report the error (`server`).
  */
 export type ErrorKind = "token" | "permission" | "rate_limit" | "temporary" | "parameter" | "version" | "not_found" | "server";
 
@@ -20,10 +20,10 @@ const kinds: Readonly<Partial<Record<ErrorCode, ErrorKind>>> = {
   2201: "parameter",
 };
 
-/** The subcode of three errors: the object does not exist, the caller may not see the object, or the object does not have the method. */
+/** The subcode of three errors: the object does not exist, the caller may not see the object, or the object does not support the method. */
 const UNAVAILABLE_SUBCODE = 33;
 
-/** The message of the error that is about an unknown version in the path, and nothing else. */
+/** Matches the message of the error about an unknown version in the path, and no other message. */
 const UNKNOWN_VERSION = /: \/v\d+\.\d+(?:;|$)/;
 
 interface ErrorBody {
@@ -38,7 +38,7 @@ interface ErrorBody {
   readonly pftrace_id?: string;
 }
 
-/** An error of the server, read from either of the interface's two forms. */
+/** An error of the server. The interface has two forms of errors; the client reads both. */
 export class GraphError extends Error {
   override readonly name = "GraphError";
   /** The HTTP status of the response. */
@@ -47,14 +47,14 @@ export class GraphError extends Error {
   readonly code: ErrorCode | 0;
   readonly subcode: number | undefined;
   readonly type: string | undefined;
-  /** True if the server says that the same request may succeed later. The client has already retried the request then. */
+  /** True if the server says that the same request may succeed later. The client has already retried such a request. */
   readonly isTransient: boolean;
   /** Facts about the error. `parameter` is the name of the wrong parameter. */
   readonly data: Readonly<Record<string, unknown>>;
   /** A title to show to the person who uses the app. */
   readonly userTitle: string | undefined;
   readonly userMessage: string | undefined;
-  /** An id by which one finds the request in the server's log. */
+  /** An id with which the operator finds the request in the server's log. */
   readonly traceId: string | undefined;
   /** The wait in milliseconds that the header `Retry-After` asks for. */
   readonly retryAfterMs: number | undefined;
@@ -92,7 +92,10 @@ function errorOf(body: unknown): ErrorBody {
   return "error" in body && typeof body.error === "object" && body.error !== null ? body.error : body;
 }
 
-/** No response came: the connection failed, or the time limit passed. `cause` is the reason for the failure. A write may or may not have happened. */
+/**
+ * The error for a request without a response: the connection failed, or the time limit passed. `cause` is the reason. A write may or may not have
+ * happened.
+ */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
   readonly operation: string;

@@ -13,10 +13,10 @@ export interface List<P extends ListPage<unknown>> extends AsyncIterable<P["data
   pages(): AsyncIterableIterator<P>;
 }
 
-/** Parameters of the link to the next page that the client leaves out, because it adds the credentials itself. */
+/** Parameters of a link to the next page that the client leaves out, because the client adds its own credentials. */
 const CREDENTIALS: ReadonlySet<string> = new Set(["access_token", "oauth_token", "appsecret_proof"]);
 
-/** A list of the graph. `read` reads one page, with the given parameters added to those of the list. */
+/** Makes a list. `read` reads one page, with the given parameters in addition to those of the list. */
 export function listOf<P extends ListPage<unknown>>(read: (further: Readonly<Record<string, string>>) => Promise<P>, hasLinks: boolean): List<P> {
   const pages = async function* (): AsyncGenerator<P> {
     let further: Record<string, string> = {};
@@ -31,7 +31,7 @@ export function listOf<P extends ListPage<unknown>>(read: (further: Readonly<Rec
   };
   return {
     pages,
-    // `await` on a list reads its first page.
+    // `await` on a list reads the first page of the list.
     // biome-ignore lint/suspicious/noThenProperty: it is a PromiseLike on purpose.
     then: (fulfilled, rejected) => read({}).then(fulfilled, rejected),
     async *[Symbol.asyncIterator]() {
@@ -41,15 +41,15 @@ export function listOf<P extends ListPage<unknown>>(read: (further: Readonly<Rec
 }
 
 /**
- * The parameters of the link to the next page. A page without `next` is the last; an empty or short page need not be. The client sends the parameters
- * to its own address, with its own token.
+ * Returns the parameters of the link to the next page. A page without `next` is the last; an empty or short page need not be the last. The client
+ * sends the parameters to its own address, with its own token.
  */
 function linkOf({ paging }: ListPage<unknown>): Record<string, string> | undefined {
   if (paging?.next === undefined) return undefined;
   return Object.fromEntries([...new URL(paging.next).searchParams].filter(([name]) => !CREDENTIALS.has(name)));
 }
 
-/** The cursor of the next page, for a list that has cursors but no links. Such a list ends with a page without items. */
+/** Returns the cursor of the next page if the list has cursors but no links. Such a list ends with an empty page. */
 function cursorOf({ data, paging }: ListPage<unknown>): Record<string, string> | undefined {
   const after = paging?.cursors.after;
   return after === undefined || data.length === 0 ? undefined : { after };

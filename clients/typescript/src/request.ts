@@ -1,10 +1,10 @@
-/** Requests of the graph interface as values, and the HTTP requests that are made from them. */
+/** The requests of the graph interface as values, and the conversion to HTTP requests. */
 import { mounts, type Operations, operations, type Surface, versions, withoutVersion } from "./generated/operations.ts";
 
 export type OperationName = keyof Operations;
 
 export interface RequestOptions {
-  /** The token of this request, in place of the client's token. */
+  /** The token for this request, in place of the client's token. */
   readonly accessToken?: string;
   /** The version for this request, e.g. `v25.0`, in place of the client's version. */
   readonly version?: string;
@@ -14,7 +14,7 @@ export interface RequestOptions {
    */
   readonly surface?: Surface;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Aborting this signal ends the request, its retries, and the reading of further pages. */
+  /** A signal that ends the request, its retries, and the reading of further pages. */
   readonly signal?: AbortSignal;
 }
 
@@ -40,11 +40,11 @@ export interface GraphRequest<N extends OperationName = OperationName> {
   readonly options: RequestOptions;
   /** The name of this request in a batch. Later requests can refer to its result, e.g. by the id `{result=new:$.id}`. */
   readonly name?: string;
-  /** The names of requests of the same batch that must have succeeded before this one runs. */
+  /** The names of the requests of the batch that must succeed before the server runs this one. */
   readonly dependsOn?: readonly string[];
 }
 
-/** Makes a request as a value, for `send` and `batch`: `request("createLabel", "2001", { page_label_name: "vip" })`. */
+/** Makes a request for `send` or `batch`: `request("createLabel", "2001", { page_label_name: "vip" })`. */
 export function request<N extends OperationName>(operation: N, ...args: Arguments<N>): GraphRequest<N> {
   const [id, params, options] = shapeOf(operation).path.startsWith("/{id}") ? args : [undefined, ...args];
   return { operation, id: id as string | undefined, params: (params ?? {}) as GraphRequest["params"], options: (options ?? {}) as RequestOptions };
@@ -71,11 +71,11 @@ export function shapeOf(operation: OperationName): Shape {
 export interface Settings {
   readonly baseUrl: string;
   readonly accessToken?: string;
-  /** The addresses of surfaces that are not at their default address below `baseUrl`. */
+  /** The addresses of surfaces that do not have their default address below `baseUrl`. */
   readonly addresses?: Readonly<Partial<Record<Surface, string>>>;
-  /** The surface for operations that several surfaces serve: `social_login` for a program that has tokens of that login. */
+  /** The surface for operations that several surfaces serve: `social_login` if the program has tokens of that login. */
   readonly surface?: Surface;
-  /** The versions that the client asks for. Default: `versions` of the contract. */
+  /** The versions that the client requests. Default: `versions` of the contract. */
   readonly versions?: Readonly<Partial<Record<keyof typeof versions, string>>>;
 }
 
@@ -99,18 +99,18 @@ export function surfaceOf({ operation, options }: GraphRequest, settings: Settin
   return surface ?? surfaces.find((one) => one === settings.surface) ?? usual;
 }
 
-/** The path of a request: the version, the id, and the edge. */
+/** Returns the path of a request: the version, the id, and the edge. */
 export function pathOf(one: GraphRequest, settings: Settings): string {
   const { operation, id = "", options } = one;
   const { path, rule } = shapeOf(operation);
   const list = rule === "marketingOrCurrent" ? "marketing" : rule;
   const own = options.version ?? settings.versions?.[list as keyof typeof versions] ?? versions[list as keyof typeof versions];
   const version = own === undefined || rule === "unversioned" || withoutVersion.has(surfaceOf(one, settings)) ? "" : `/${own}`;
-  // An id that refers to an earlier request of a batch stays as it is written.
+  // An id that refers to an earlier request of a batch is not encoded.
   return `${version}${path.replace("{id}", () => (id.includes("{result=") ? id : encodeURIComponent(id)))}`;
 }
 
-/** The query and the body of a request. A POST has its parameters in the body; other methods have them in the query. */
+/** Returns the query and the body of a request. A POST has its parameters in the body; other methods have them in the query. */
 export function partsOf({ operation, params }: GraphRequest): { query: URLSearchParams; body: Readonly<Record<string, unknown>> | undefined } {
   const given = Object.entries(params).filter(([, value]) => value !== undefined);
   if (shapeOf(operation).method === "POST") return { query: new URLSearchParams(), body: Object.fromEntries(given) };
@@ -119,7 +119,7 @@ export function partsOf({ operation, params }: GraphRequest): { query: URLSearch
 
 const textOf = (value: unknown): string => (typeof value === "object" ? JSON.stringify(value) : String(value));
 
-/** The token in each place of the request that the authentication scheme asks for. */
+/** Returns the token in each parameter or header that the authentication scheme requires. */
 export function credentialsOf(scheme: string, token: string | undefined): { query: Record<string, string>; headers: Record<string, string> } {
   if (token === undefined) return { query: {}, headers: {} };
   const headers = { authorization: `Bearer ${token}` };

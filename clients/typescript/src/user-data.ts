@@ -20,7 +20,7 @@ const normalize = {
   ge: (text: string): string => /^[fm]/.exec(trimmed(text))?.[0] ?? "",
   /** The date of birth: year, month, day. */
   db: digits,
-  /** City. */
+  /** The city. */
   ct: unspaced,
   /** The state or province in two letters. */
   st: trimmed,
@@ -33,10 +33,10 @@ const normalize = {
 export type UserDataKey = keyof typeof normalize;
 export type UserData = { readonly [Key in UserDataKey]?: string };
 
-/** The normalized form of one value; empty if the value has nothing that can be used. */
+/** Normalizes one value. The result is empty if the value has no usable characters. */
 export const normalizeUserData = (key: UserDataKey, value: string): string => normalize[key](value);
 
-/** Returns the user data with the SHA-256 in hex of each normalized value, for `ud` of `reportAppEvents`. Empty values are left out. */
+/** Replaces each value by the SHA-256 of its normalized form in hex, for `ud` of `reportAppEvents`. Empty values are left out. */
 export async function hashUserData(data: UserData): Promise<UserData> {
   const normalized = Object.entries(data).map(([key, value]) => [key, normalizeUserData(key as UserDataKey, value)] as const);
   const hashed = normalized.filter(([, value]) => value !== "").map(async ([key, value]) => [key, await sha256(value)] as const);

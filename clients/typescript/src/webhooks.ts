@@ -1,11 +1,11 @@
-/** Receives webhooks: answers the verification, checks signatures, and gives each update its type. */
+/** Receives webhooks: answers the verification request, checks signatures, and gives each update its type. */
 import { type FieldUpdate, messagingFields } from "./generated/webhooks.ts";
 
-/** Headers as a framework gives them: a `Headers` object, or an object of Node. */
+/** The headers of a request: a `Headers` object, or an object of Node. */
 export type HeadersGiven = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface Received {
-  /** The bytes of the body, or exactly the text of these bytes. JSON that was parsed and written anew has another signature. */
+  /** The bytes of the body, or the same bytes as text. JSON that was parsed and written again has another signature. */
   readonly body: string | Uint8Array;
   readonly headers: HeadersGiven;
   readonly appSecret: string;
@@ -22,20 +22,20 @@ export type Update = FieldUpdate & {
 };
 
 export interface Webhook {
-  /** The id of the delivery, which is the same in all attempts. The same delivery can come more than once. */
+  /** The id of the delivery, which is the same in all attempts. A delivery can arrive more than once. */
   readonly id: string | undefined;
   /** The updates of the delivery, in the order in which the server sent them. */
   readonly updates: readonly Update[];
 }
 
-/** The error if the body was not sent by the server, or is too old. Respond with a status of 400 or more. */
+/** The error if the server did not send the body, or if the body is too old. Respond with a status of 400 or more. */
 export class SignatureError extends Error {
   override readonly name = "SignatureError";
 }
 
 /**
- * Returns the challenge to send back to a request that verifies the callback, as text and with status 200. Undefined if the request does not verify
- * the callback or has another verify token; respond with status 403 then. `url` may be only a path with a query, as `request.url` of Node is.
+ * Returns the challenge to send back, as text and with status 200, to a request that verifies the callback. Returns undefined if the request does not
+ * verify the callback or has another verify token; then respond with status 403. `url` may be a path with a query, such as `request.url` of Node.
  */
 export function challengeOf(url: string | URL, verifyToken: string): string | undefined {
   const { searchParams } = new URL(url, "http://callback");
@@ -55,8 +55,8 @@ export async function readWebhook({ body, headers, appSecret, toleranceSeconds =
   const isSigned = async (signature: Uint8Array<ArrayBuffer> | undefined, signed: Uint8Array): Promise<boolean> =>
     signature !== undefined && (await crypto.subtle.verify("HMAC", key, signature, new Uint8Array(signed)));
   if (id !== undefined && time !== undefined && signatures !== undefined) {
-    // If the headers of Standard Webhooks are present, they alone decide: they have a time, and signatures of both secrets while an app's secret is
-    // replaced.
+    // If the headers of Standard Webhooks are present, only they are checked: they contain a time, and signatures of both secrets while an app's
+    // secret is being replaced.
     const signed = joined(encoder.encode(`${id}.${time}.`), bytes);
     const checked = await Promise.all(
       signatures.split(" ").map((one) => isSigned(one.startsWith("v1,") ? fromBase64(one.slice(3)) : undefined, signed)),
@@ -106,7 +106,7 @@ interface Envelope {
 const updatesOf = ({ object, entry }: Envelope): Update[] =>
   entry.flatMap(({ id, time, changes = [], messaging = [] }) =>
     [...changes, ...messaging.map((value) => ({ field: messagingFields[object], value }))].map(
-      // The signature proves who sent the update, and the contract gives the type of the value.
+      // The signature proves that the server sent the update, so the value has the type of the contract.
       ({ field, value }) => ({ object, field, value, entity: id, time }) as Update,
     ),
   );

@@ -1,4 +1,4 @@
-/** The commands that look at any server from outside: conform, record and compare. */
+/** The commands `conform`, `record` and `compare`, which work with any server of the interface, not only with Plaza. */
 import type { Command } from "commander";
 import { collected, runs } from "../command-options.ts";
 

@@ -19,7 +19,7 @@ import { withoutSecrets } from "./secrets.ts";
 import { expectServer, givenServer, httpAddress, orWrongUse, profileOf } from "./servers.ts";
 
 const [SAME, DIFFERENT] = [0, 1];
-/** The number of differences that are printed for one operation. */
+/** The greatest number of differences that the report prints for one operation. */
 const SHOWN_MAX = 20;
 
 /** Compares two servers. Resolves with the exit code: 0 if nothing differs, 1 if something differs, 2 if an option is wrong. */
@@ -28,7 +28,7 @@ export function compare(first: string, second: string, given: Given): Promise<nu
     const registry = buildRegistry();
     const translation: Translation = { ids: new Map(), addresses: [] };
     const rules = [...ownRules, ...(given.rules === undefined ? [] : await orProblem("--rules", () => readRules(String(given.rules), registry)))];
-    /** The differences, in one list for each request whose responses differ. */
+    /** One list of differences for each request whose responses differ. */
     const different: (readonly Difference[])[] = [];
     const otherStatuses: OtherStatus[] = [];
     let count = 0;
@@ -48,7 +48,7 @@ export function compare(first: string, second: string, given: Given): Promise<nu
   });
 }
 
-/** D-320: a request whose response had another status than in the recording, so that the request may not have had the same effect. */
+/** D-320: a request whose response had another status than in the recording. The request may therefore have had another effect. */
 interface OtherStatus {
   readonly request: string;
   readonly recorded: number;
@@ -111,8 +111,8 @@ async function ofCases(first: URL, second: URL, given: Given, translation: Trans
 }
 
 /**
- * Reads the options for secrets: `secret-1=value`. A value without a name gets the empty name, and is used for all secrets that have no value of
- * their own.
+ * Reads the options for secrets, such as `secret-1=value`. A value without a name is stored under the empty name; it is used for every secret that
+ * has no value of its own.
  */
 function secretsOf(given: unknown): Map<string, string> {
   const texts = (given ?? []) as readonly string[];
@@ -124,7 +124,7 @@ function secretsOf(given: unknown): Map<string, string> {
   );
 }
 
-/** The text of the report: differences by operation, and within an operation by request. */
+/** Writes the report: the differences are grouped by operation, and within an operation by request. */
 function textOf(count: number, different: readonly (readonly Difference[])[]): string {
   const operations = [...Map.groupBy(different, ([first]) => first?.operation)].map(([operation, requests]) => {
     const total = requests.flat().length;
@@ -141,19 +141,19 @@ function textOf(count: number, different: readonly (readonly Difference[])[]): s
   return `${operations.join("")}${count} requests, ${different.flat().length} differences\n`;
 }
 
-/** The conformance cases to run against two servers, whose requests are then paired. */
+/** The conformance cases that run against both servers; `compare` then pairs the requests of the two runs. */
 interface CaseChoice {
   /** The profile of both servers. */
   readonly profile: string;
-  /** The areas of the cases; undefined means all areas. */
+  /** The areas of the cases; undefined for the cases of all areas. */
   readonly areas: readonly string[] | undefined;
 }
 
-/** One of the two servers, with the receiver of its webhooks. */
+/** One of the two servers that are compared, with the receiver of its webhooks. */
 interface Side {
   readonly server: GivenServer;
   readonly receiver: Receiver;
-  /** The entries that were loaded into the server. */
+  /** The names of the world entries that were already loaded into the server. */
   readonly loaded: Set<string>;
 }
 
@@ -163,7 +163,7 @@ const NOTHING: WireResponse = { status: 0, headers: new Map(), text: "the case h
 
 const addressOf = ({ server }: Side): string => server.baseUrl.replace(/\/$/, "");
 
-/** Runs the cases, without those that need a server of their own. The expectations of the cases do not count here. */
+/** Runs the cases, except those that need a server of their own. A failed expectation of a case is ignored, because only differences count. */
 async function* replayCases(
   one: GivenServer,
   other: GivenServer,
@@ -202,8 +202,8 @@ async function* sideBySide(testCase: Case, first: Side, second: Side, { ids }: T
 }
 
 /**
- * The requests and responses of a case, without those of the control API. The runs on both servers count new ids from the same number, so that their
- * requests are equal.
+ * Runs a case and returns its requests and responses, without those of the control API. On both servers the run counts new ids from the same number,
+ * so that the requests are equal.
  */
 async function exchangesOf(testCase: Case, side: Side, start: bigint): Promise<Exchanges> {
   const exchanges: Exchanges = [];

@@ -8,7 +8,7 @@ export interface Difference {
   readonly operation: string;
   /** The method, path and query of the request, without secrets. */
   readonly request: string;
-  /** The place of the difference, e.g. `body.data.0.name`. */
+  /** The path of the differing value in the response, e.g. `body.data.0.name`. */
   readonly path: string;
   readonly first: string;
   readonly second: string;
@@ -21,16 +21,16 @@ export interface Compared {
   readonly second: WireResponse;
 }
 
-/** The headers that belong to the interface; all other headers belong to a connection, a cache or a program. */
+/** The compared headers. All other headers depend on the connection, a cache or the server's program, not on the interface. */
 const HEADERS = ["content-type", "www-authenticate", "x-ad-api-version-warning", "deprecation", "retry-after", "allow"];
-/** The length after which a value in a report is cut. */
+/** The number of characters after which a value is cut in the report. */
 const CHARACTERS_MAX = 200;
 
-/** The values that are different on the second server although they mean the same. */
+/** The values that differ on the second server although they mean the same as on the first server. */
 export interface Translation {
-  /** The ids of the first server by the ids of the second. The number of ids grows by one for each created node. */
+  /** Maps the ids of the second server to those of the first. Each created node adds one id. */
   readonly ids: Map<string, string>;
-  /** The addresses of the second server and of its receiver, each with the address on the first server. */
+  /** The addresses of the second server and of its webhook receiver, each with the corresponding address on the first server. */
   readonly addresses: (readonly [own: string, first: string])[];
 }
 
@@ -53,14 +53,14 @@ export function differencesOf({ form, request, first, second }: Compared, rules:
   return found;
 }
 
-/** The keys of two objects or two lists, which are compared key by key; an item that only one list has is a difference. */
+/** Returns the keys of two objects or two lists, so that the caller compares them key by key. An item that only one list has is a difference. */
 function keysOf(one: unknown, other: unknown): string[] | undefined {
   if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return undefined;
   if (Array.isArray(one) !== Array.isArray(other)) return undefined;
   return [...new Set([...Object.keys(one), ...Object.keys(other)])];
 }
 
-/** The body of a response; in a batch, the bodies of its parts are read from their texts as well. */
+/** Parses the body of a response. In the response to a batch, the body of each request is parsed as well. */
 export function bodyOf(text: string): unknown {
   if (text === "") return undefined;
   const json = jsonOf(text);
@@ -80,11 +80,11 @@ function translated(value: unknown, ids: ReadonlyMap<string, string>): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [translatedText(key, ids), translated(inner, ids)]));
 }
 
-/** Replaces each number of the text that is an id of the other server. */
+/** Replaces each number in the text that is an id of the other server. */
 export const translatedText = (text: string, ids: ReadonlyMap<string, string>): string =>
   ids.size === 0 ? text : text.replace(/\d+/g, (digits) => ids.get(digits) ?? digits);
 
-/** Pairs the ids in two responses to the same creation: in `ids`, the ids of `known` become keys, with those of `own` as values. */
+/** Pairs the ids in the responses of two servers to the same creation. `ids` then maps each id in `known` to the id in `own`. */
 export function learnIds(method: string, known: unknown, own: unknown, ids: Map<string, string>): void {
   if (method !== "POST") return;
   const keys = keysOf(known, own) ?? [];
@@ -95,7 +95,7 @@ export function learnIds(method: string, known: unknown, own: unknown, ids: Map<
   }
 }
 
-/** Pairs the cursors of the same list in two responses, because a cursor is valid only on the server that made it. */
+/** Pairs the cursors in the responses of two servers to the same list request, because a cursor is valid only on the server that made it. */
 export function learnCursors(known: unknown, own: unknown, cursors: Map<string, string>): void {
   for (const key of keysOf(known, own) ?? []) {
     const [one, other] = [(known as Record<string, unknown>)[key], (own as Record<string, unknown>)[key]];

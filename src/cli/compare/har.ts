@@ -6,15 +6,15 @@ interface Pair {
   readonly value: string;
 }
 
-/** The place from which a secret was removed in a request. */
+/** The query parameter, header or body field from which a secret was removed. */
 export interface SecretPlace {
   readonly in: "query" | "header" | "body";
   readonly name: string;
-  /** The name of the secret, such as `secret-1`; equal names mean equal values. */
+  /** The name of the secret in the recording, such as `secret-1`. Equal names mean equal secrets. */
   readonly secret: string;
 }
 
-/** The body of a request. `_encoding` is for a body that is not text, because HAR 1.2 has no field for it in requests. */
+/** The body of a request. `_encoding` is our own field for a body that is not text, because HAR 1.2 has no such field in requests. */
 interface PostData {
   readonly mimeType: string;
   readonly text: string;
@@ -40,14 +40,14 @@ export interface HarEntry {
 
 const END = "\n]}}\n";
 
-/** Writes a HAR file that is complete after each entry, so that a killed program leaves a readable file. */
+/** Writes a HAR file that is valid after each entry, so that the file can be read even if the program is killed. */
 export class HarFile {
   readonly #file: number;
   #size = 0;
   #count = 0;
 
   constructor(path: string, creator: string, upstream: string) {
-    // Only the owner may read the file, because it contains people's data, though no secrets.
+    // Only the owner may read the file: it contains no secrets, but it contains people's data.
     this.#file = openSync(path, "w", 0o600);
     const head = { version: "1.2", creator: { name: "plaza record", version: creator }, _upstream: upstream };
     this.#write(`{"log":{${JSON.stringify(head).slice(1, -1)},"entries":[`);

@@ -1,4 +1,4 @@
-/** Changes the texts in a multipart/form-data body. Each character of the body stands for a byte, because files need not be text. */
+/** Changes the texts in a multipart/form-data body. Each character of the body stands for one byte, because uploaded files need not be text. */
 import { MultipartProblem, partsOf } from "#kernel/http-text/multipart";
 
 type Pairs = readonly (readonly [string, string])[];
@@ -8,8 +8,8 @@ export const typeOf = (headers: Pairs): string => headers.find(([name]) => name.
 export const isMultipart = (headers: Pairs): boolean => /^multipart\//i.test(typeOf(headers));
 
 /**
- * `change` gets the name and the text of each part, and returns the new text. All other bytes stay. Returns undefined for a body that cannot be
- * parsed.
+ * Calls `change` with the name and the text of each field, and puts the returned text in its place. All other bytes stay. Returns undefined if the
+ * body cannot be parsed.
  */
 export function changeParts(body: string, headers: Pairs, change: (name: string, text: string) => string): string | undefined {
   const bytes = Buffer.from(body, "latin1");

@@ -1,4 +1,4 @@
-/** Finds the operation of a request only by the form of its address, because the server may be any server. */
+/** Finds the operation of a request from the form of its address alone, because the server need not be Plaza. */
 import { edgeOf, methodOf } from "#graph/contract/openapi/addresses";
 import type { Registry } from "#graph/contract/registry";
 import { parseVersion } from "#kernel/versions";
@@ -7,11 +7,11 @@ import { surfaces } from "#surfaces/surfaces";
 export interface OperationForm {
   /** The form of the address, for example `POST /{id}/custom_labels`. */
   readonly address: string;
-  /** The names of the operations of the contract with this form; there are several if node types share it. */
+  /** The names of the contract's operations at this address. There are several if several node types have the same edge. */
   readonly names: readonly string[];
 }
 
-/** The number of operations up to which their names are shown; with more, the form is easier to read. */
+/** Up to this number of operations a report shows their names; with more operations it shows the form of the address, which is shorter. */
 const NAMES_MAX = 3;
 
 export function operationForm(registry: Registry, method: string, target: string): OperationForm {

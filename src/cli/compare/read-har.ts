@@ -7,7 +7,7 @@ import { HIDDEN } from "#kernel/redaction/redaction";
 import type { SecretPlace } from "./har.ts";
 import { isMultipart, typeOf } from "./multipart.ts";
 
-/** A request of the recording, and the parts of its response that a comparison uses. */
+/** A request of the recording, with the data of its response that a comparison uses. */
 export interface RecordedRequest {
   readonly method: string;
   /** The URL without its fragment, which is not sent. */
@@ -28,18 +28,18 @@ export interface Recording {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A problem at one place in the file. */
+/** A problem with one entry of the file. */
 class HarProblem extends Error {}
 
 /**
- * Reads a recording. `base` says which server's requests are read; without it, those to the server of `plaza record`, or of the first entry. Throws
- * an error with a message for the user.
+ * Reads a recording. Only requests to the server at `base` are read; without `base`, the server is the one that `plaza record` noted, or the server
+ * of the first entry. Throws an error with a message for the user.
  */
 export function readHar(path: string, base?: string): Recording {
   const problem = (text: string) => new Error(`${path} ${text}`);
   let log: Fields;
   try {
-    // The byte order mark is removed, because some programs begin their files with one.
+    // The byte order mark is removed, because some programs write it at the beginning of their files.
     log = fieldsOf(fieldsOf(JSON.parse(readFileSync(path, "utf8").replace(/^\uFEFF/, ""))).log);
   } catch (error) {
     throw problem(`cannot be read: ${error instanceof Error ? error.message : error}`);
@@ -68,21 +68,21 @@ export function isBelow(url: string, base: string): boolean {
   return url.startsWith(address) && /^([/?]|$)/.test(url.slice(address.length));
 }
 
-/** The secrets that were removed from the recording and are not in `given`, each with one of its places. */
+/** Returns the secrets that were removed from the recording and have no value in `given`, each with one request field that contained it. */
 export function missingSecrets({ requests }: Recording, given: ReadonlyMap<string, string>): SecretPlace[] {
   const found = new Map<string, SecretPlace>();
   for (const place of requests.flatMap(({ secrets }) => secrets)) if (!found.has(place.secret)) found.set(place.secret, place);
   return [...found.values()].filter(({ secret }) => !given.has(secret));
 }
 
-/** The fields of an object. Programs write null for an empty object, or leave the object out. */
+/** Returns an object's fields. Some programs write null instead of an empty object, or leave the object out. */
 const fieldsOf = (value: unknown): Fields => (typeof value === "object" && value !== null ? (value as Fields) : {});
 const listOf = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.map(fieldsOf) : []);
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** The characters of a method's or header's name (RFC 9110, 5.6.2). */
+/** Matches the name of a method or a header (RFC 9110, 5.6.2). */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-/** The lowest real status; a recorded request without a response has the status 0. */
+/** The lowest HTTP status. HAR files have the status 0 for a request without a response. */
 const STATUS_MIN = 100;
 
 function requestOf({ request: given, response: answered, _secrets }: Fields): RecordedRequest {
@@ -92,7 +92,7 @@ function requestOf({ request: given, response: answered, _secrets }: Fields): Re
   if (typeof url !== "string" || !URL.canParse(url)) throw new HarProblem(".request has no address");
   const recorded = listOf(request.headers).map(headerOf);
   const body = bodyOf(fieldsOf(request.postData), recorded);
-  // Proxies write a compressed body as its text, so its encoding is left out. Compressed data are never UTF-8.
+  // Proxies record a compressed body as its uncompressed text, so the header with the encoding is left out. Compressed data are never UTF-8.
   const headers = isUtf8(body) ? recorded.filter(([name]) => name.toLowerCase() !== "content-encoding") : recorded;
   const status = Number(response.status);
   return {
@@ -106,15 +106,15 @@ function requestOf({ request: given, response: answered, _secrets }: Fields): Re
 const responseTextOf = ({ text, encoding }: Fields): string =>
   encoding === "base64" ? Buffer.from(textOf(text), "base64").toString() : textOf(text);
 
-/** Whether an object is the place of a secret, because another program may have a field of the same name. */
+/** Checks the form of an entry in `_secrets`, because another program may write a field of the same name. */
 const isSecretPlace = (place: Fields): place is Fields & SecretPlace => ["in", "name", "secret"].every((name) => typeof place[name] === "string");
 
-/** The address as it is sent: characters that cannot be sent are percent-encoded, as browsers do it. */
+/** Returns the address to send: characters that an address cannot contain are percent-encoded, as browsers do it. */
 const sentAddress = (url: string): string => (url.split("#")[0] as string).toWellFormed().replace(/[^\x21-\x7e]/gu, encodeURIComponent);
 
 function headerOf({ name, value }: Fields, at: number): readonly [string, string] {
   const text = typeof value === "number" || typeof value === "boolean" ? String(value) : value;
-  // A name with a colon is a pseudo-header of HTTP/2, which is not sent. A hidden secret is replaced before its header is sent.
+  // A name that begins with a colon is a pseudo-header of HTTP/2, which is not sent. Hidden secrets are replaced before their header is sent.
   const isName = typeof name === "string" && TOKEN.test(name.replace(/^:/, ""));
   if (!isName || typeof text !== "string" || !/^[\t\x20-\x7e\x80-\xff]*$/.test(text.replaceAll(HIDDEN, "")))
     throw new HarProblem(`.request.headers[${at}] cannot be sent: ${JSON.stringify({ name, value })?.slice(0, 200)}`);
@@ -123,7 +123,7 @@ function headerOf({ name, value }: Fields, at: number): readonly [string, string
 
 const BASE64 = /^[A-Za-z0-9+/\r\n]*={0,2}$/;
 
-/** Reads a body with its encoding: browsers and proxies write `encoding`, and `plaza record` writes `_encoding`. */
+/** Decodes a body. Browsers and proxies name its encoding in the field `encoding`, `plaza record` in `_encoding`. */
 function decoded({ text, encoding, _encoding }: Fields): Buffer {
   const given = textOf(encoding) || textOf(_encoding);
   if (textOf(text) === HIDDEN)
@@ -133,7 +133,7 @@ function decoded({ text, encoding, _encoding }: Fields): Buffer {
   return Buffer.from(textOf(text), "base64");
 }
 
-/** The body of a request. A program that parses forms writes `params`, and an empty text or no text. */
+/** Returns the body of a request. Programs that parse forms write the fields into `params`, and leave the text empty or out. */
 function bodyOf(post: Fields, headers: RecordedRequest["headers"]): Buffer {
   const params = listOf(post.params);
   if (textOf(post.text) !== "" || params.length === 0) return decoded(post);
@@ -159,6 +159,6 @@ function multipartOf(params: readonly Fields[], boundary: string): Buffer {
   return Buffer.from(`${parts.join("")}--${boundary}--\r\n`);
 }
 
-/** The encoding with which a body becomes a text that keeps every byte: multipart and bytes that are not UTF-8 get a character for each byte. */
+/** The encoding that turns a body into a text without losing a byte: one character for each byte if the body is multipart or not UTF-8. */
 export const encodingOf = ({ body, headers }: Pick<RecordedRequest, "body" | "headers">): "latin1" | "utf8" =>
   isMultipart(headers) || !isUtf8(body) ? "latin1" : "utf8";

@@ -1,4 +1,4 @@
-/** `plaza record`: a proxy in front of a server that writes the requests and responses into a file, without secrets. */
+/** `plaza record`: a proxy in front of a server. The proxy writes the requests and responses into a file, without secrets. */
 import { isUtf8 } from "node:buffer";
 import { gunzipSync } from "node:zlib";
 import { ConfigProblem } from "#config/config";
@@ -15,10 +15,10 @@ import { isMultipart } from "./multipart.ts";
 import { headersWithoutSecrets, SecretNames, secretPlaces, withoutSecrets } from "./secrets.ts";
 import { httpAddress, orWrongUse } from "./servers.ts";
 
-/** The largest recording, so that a recording that nobody ends leaves room on the disk. Later requests are still passed on. */
+/** The largest recording, so that a forgotten recording does not fill the disk. Later requests are passed on without being recorded. */
 const FILE_BYTES_MAX = 1024 * 1024 * 1024;
 
-/** Records until a signal. Resolves with the exit code, which is 2 if an option is wrong. */
+/** Records until a signal ends the command. Resolves with the exit code, which is 2 if an option is wrong. */
 export function record({ upstream, out, host: givenHost = "127.0.0.1", port: givenPort, allow_origin, allow_host }: Given): Promise<number> {
   return orWrongUse(async () => {
     const address = httpAddress("--upstream", upstream);
@@ -26,7 +26,7 @@ export function record({ upstream, out, host: givenHost = "127.0.0.1", port: giv
     const [host, port] = [String(givenHost), portOf(givenPort)];
     const pages = pagesOf({ host, allow_origin, allow_host });
     let recording: Recording | undefined;
-    // The port is opened first: if another recording uses it, the file of that recording stays as it is.
+    // The port is opened before the file: if another recording uses the port, its file is not overwritten.
     const proxy = await listening("--port", host, port, () =>
       recordingProxy({ host, port, pages, upstream: address, note: (one) => recording?.add(one) }),
     );
@@ -46,7 +46,7 @@ export function record({ upstream, out, host: givenHost = "127.0.0.1", port: giv
   });
 }
 
-/** The file that the recording is written to, until it is full. */
+/** The file of the recording. When it has reached the largest size, further requests are not written. */
 class Recording {
   readonly #file: HarFile;
   readonly #names = new SecretNames();
@@ -80,7 +80,7 @@ class Recording {
 
 const pairsOf = (pairs: readonly (readonly [string, string])[]) => pairs.map(([name, value]) => ({ name, value }));
 
-/** D-320: a body in gzip, as mobile libraries send it, is recorded as its text, because no secrets can be found in a compressed body. */
+/** D-320: a body that a mobile library compressed with gzip is recorded as text, because secrets in a compressed body cannot be found. */
 function unpacked(exchange: Exchange): Exchange {
   const { requestHeaders, requestBody } = exchange;
   const isEncoding = ([name]: readonly [string, string]): boolean => name.toLowerCase() === "content-encoding";
@@ -89,12 +89,12 @@ function unpacked(exchange: Exchange): Exchange {
     const body = gunzipSync(requestBody, { maxOutputLength: BODY_BYTES_MAX });
     return { ...exchange, requestBody: body, requestHeaders: requestHeaders.filter((header) => !isEncoding(header)) };
   } catch {
-    // A body that cannot be unpacked stays as it is; the server refuses it.
+    // A body that cannot be uncompressed is recorded unchanged; the server refuses it anyway.
     return exchange;
   }
 }
 
-/** The body to record. Bytes that are neither text nor multipart are left out, because nobody knows whether they contain secrets. */
+/** Returns the body to record. Bytes that are neither text nor multipart are left out, because they may contain secrets. */
 function bodyOf({ requestBody, requestHeaders }: Exchange): string {
   if (isMultipart(requestHeaders)) return requestBody.toString("latin1");
   return isUtf8(requestBody) ? requestBody.toString() : HIDDEN;
@@ -105,7 +105,7 @@ function postTextOf(body: string, headers: Exchange["requestHeaders"]): { text: 
   return isUtf8(bytes) ? { text: bytes.toString() } : { text: bytes.toString("base64"), _encoding: "base64" };
 }
 
-/** An entry with all fields that HAR requires, so that other programs can read it. */
+/** Makes an entry with all fields that HAR requires, so that other programs can read the file. */
 function entryOf(exchange: Exchange, base: string, names: SecretNames): HarEntry {
   const given = { target: exchange.target, headers: exchange.requestHeaders, body: bodyOf(exchange) };
   const places = secretPlaces(given, names);

@@ -6,7 +6,7 @@ import { type Sent, withoutSecrets, withSecrets } from "./secrets.ts";
 
 export interface Server {
   readonly base: URL;
-  /** The value that a secret of the recording has on this server; undefined if it is unknown. */
+  /** Returns the value of a recorded secret on this server, or undefined if the user did not give one. */
   secretOf(secret: string): string | undefined;
 }
 
@@ -14,11 +14,11 @@ export interface Replayed extends Omit<Compared, "form"> {
   readonly method: string;
   /** The path and query below the base address. */
   readonly target: string;
-  /** The status in the recording; undefined if the recording has none. */
+  /** The status of the recorded response; undefined if no response was recorded. */
   readonly recordedStatus: number | undefined;
 }
 
-/** The headers of one connection, and the pseudo-headers of HTTP/2, which are not sent again. */
+/** Matches headers that are not sent again: they belong to one connection, or are pseudo-headers of HTTP/2. */
 const OF_THE_CONNECTION = /^(:.*|host|connection|keep-alive|content-length|transfer-encoding|accept-encoding|upgrade|te)$/i;
 
 export async function* replay(recording: Recording, first: Server, second: Server, { ids, addresses }: Translation): AsyncGenerator<Replayed> {
@@ -39,7 +39,7 @@ export async function* replay(recording: Recording, first: Server, second: Serve
   }
 }
 
-/** The ids and cursors of a server, by the ids and cursors of the recording. */
+/** Maps the ids and cursors of the recording to the ids and cursors of one server. */
 class Known {
   readonly #ids = new Map<string, string>();
   readonly #cursors = new Map<string, string>();
@@ -61,7 +61,7 @@ class Known {
     );
   }
 
-  /** Replaces the cursors in a text first, because digits in a cursor are not an id. */
+  /** Replaces the cursors before the ids, because digits inside a cursor are not an id. */
   #inParts(text: string, [first, ...rest]: readonly string[][]): string {
     if (first === undefined) return translatedText(text, this.#ids);
     const [one = "", other] = first;
@@ -91,7 +91,7 @@ async function ask({ base, secretOf }: Server, request: RecordedRequest, sent: S
   return await send(wire).catch((error: unknown) => noResponse(error));
 }
 
-/** A response for a server that does not respond, which differs from every real response. */
+/** Stands for the response if the server does not respond. It differs from every real response. */
 const noResponse = (error: unknown): WireResponse => ({
   status: 0,
   headers: new Map(),

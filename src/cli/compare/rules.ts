@@ -1,15 +1,15 @@
-/** The rules for allowed differences: the built-in rules, and the rules of a file. */
+/** Reads the rules about differences that `plaza compare` does not report: the built-in rules and the rules of a file. */
 import { readFileSync } from "node:fs";
 import type { Registry } from "#graph/contract/registry";
 import { readYaml } from "#graph/worlds/file/yaml";
 import { type OperationForm, operationForm } from "./operations.ts";
 
 export interface Rule {
-  /** The name of an operation, or the form of its address. A rule without it applies to every operation. */
+  /** The name of an operation, or its method and path with placeholders. A rule without an operation applies to every operation. */
   readonly operation?: string;
-  /** The place, for example `status`, `header.content-type` or `body.data.*.id`; `*` is one step, `**` any number of steps. */
+  /** The path of the value, for example `status`, `header.content-type` or `body.data.*.id`. `*` is one step, `**` any number of steps. */
   readonly path: string;
-  /** `value`: the place must be present on both sides or on neither. `anything`: the place is not compared at all. */
+  /** With `value`, both servers or neither must return the value, which may differ. With `anything`, the value is not compared at all. */
   readonly may_differ: "value" | "anything";
 }
 
@@ -23,7 +23,7 @@ export const ownRules: readonly Rule[] = [
   { path: "body.**.stream_key", may_differ: "value" },
   { path: "body.**.stream_url", may_differ: "value" },
   { path: "body.**.secure_stream_url", may_differ: "value" },
-  // If the entry of a token does not have the time at which it was issued, the time is that of loading the world.
+  // The time of issue is the time at which the world was loaded, unless the token's entry in the world file has its own.
   { operation: "inspectToken", path: "body.data.issued_at", may_differ: "value" },
   // The headers of the parts of a batch, such as trace id and ETag, are not compared.
   { path: "body.*.headers.**", may_differ: "anything" },
@@ -31,7 +31,7 @@ export const ownRules: readonly Rule[] = [
 
 const KEYS: ReadonlySet<string> = new Set(["operation", "path", "may_differ"]);
 
-/** Reads a YAML list of rules. `registry` has the operations that a rule may apply to. Throws an error with a message for the user. */
+/** Reads a YAML list of rules. `registry` has the operations that a rule may name. Throws an error with a message for the user. */
 export async function readRules(file: string, registry: Registry): Promise<Rule[]> {
   let given: unknown;
   try {
@@ -58,8 +58,8 @@ function problemOf(rule: unknown): string | undefined {
 }
 
 /**
- * A rule with an unknown operation is refused, because it would allow nothing. The form of an address need not be one of the contract, because the
- * servers may be any.
+ * Returns the problem with a rule's operation, because a rule with an unknown operation would match no request. A method with a path need not be in
+ * the contract, because the compared servers need not be Plaza.
  */
 function unknownOperation({ operation }: Rule, registry: Registry): string | undefined {
   if (operation === undefined) return undefined;
@@ -74,7 +74,7 @@ function unknownOperation({ operation }: Rule, registry: Registry): string | und
     : `names the operation ${operation}, which does not exist: write a name of docs/reference/operations.md, such as listLabels, or an address, such as GET /{id}/custom_labels`;
 }
 
-/** The last rule that matches a place, so that a file can override the built-in rules. */
+/** Returns the last rule that matches a value's path, so that the rules of a file override the built-in rules. */
 export const ruleFor = (rules: readonly Rule[], form: OperationForm, path: readonly string[]): Rule | undefined =>
   rules.findLast(
     ({ operation, path: pattern }) =>

@@ -1,4 +1,4 @@
-/** Removes the secrets from a recorded request, by the same redaction as in the logs, and inserts secrets when the request is sent again. */
+/** Removes the secrets of a recorded request, with the same redaction as in the logs, and inserts secrets when the request is sent again. */
 import { HIDDEN, isSecretName, redact } from "#kernel/redaction/redaction";
 import type { SecretPlace } from "./har.ts";
 import { changeParts, isMultipart } from "./multipart.ts";
@@ -8,31 +8,29 @@ type Pairs = readonly (readonly [string, string])[];
 export interface Sent {
   readonly target: string;
   readonly headers: Pairs;
-  /** The body; in multipart, each character stands for a byte. */
+  /** The body; in a multipart body, each character stands for one byte. */
   readonly body: string;
 }
 
-/** Headers whose values give access. */
+/** Matches headers whose values give access to data. */
 const SECRET_HEADER = /^(authorization|proxy-authorization|cookie|set-cookie|x-api-key)$/i;
 
-/**
- * Names of secrets in addition to those that logs hide. The additional names are common words, so a log without their values would say too little.
- */
+/** Names of secrets that logs do not hide. These names are common words, and logs without their values would say too little. */
 const FURTHER_NAME = /^(?:code|pin|otp|api[_-]?key|signed_request|session_?key|pass(?:wd|phrase)?|pwd|assertion)$/i;
 
 const isSecret = (name: string): boolean => isSecretName(name) || FURTHER_NAME.test(name);
 
 const isSecretHeader = (name: string): boolean => SECRET_HEADER.test(name) || isSecret(name);
 
-/** The scheme before a token in a header. */
+/** Matches the scheme before a token in a header. */
 const SCHEME = /^(?:Bearer|OAuth|Token) /i;
 
-/** The shortest secret that is also removed from other texts: a shorter value may be in any text by chance. */
+/** Only secrets of at least this length are also removed from other texts, because a shorter value may be in any text by chance. */
 const KNOWN_CHARACTERS_MIN = 8;
-/** The depth of nested texts: batches have a form in JSON in a form, and nobody nests requests deeper. */
+/** The greatest depth of encoded texts in texts. A batch nests forms in JSON in a form; no request is nested deeper than this. */
 const DEPTH_MAX = 8;
 
-/** Gives secrets numbers in the order in which they come, so that equal secrets have the same name in a recording. */
+/** Numbers the secrets in the order of the requests. Equal secrets get the same name in a recording. */
 export class SecretNames {
   readonly #names = new Map<string, string>();
   readonly #known = new Set<string>();
@@ -44,17 +42,14 @@ export class SecretNames {
     return name;
   }
 
-  /** Removes earlier secrets from any text: a path, a message that repeats the request, a field of another name. */
+  /** Removes all secrets found so far from a text, such as a path, a message that repeats the request, or another field. */
   readonly hide = (text: string): string => [...this.#known].reduce((hidden, value) => hidden.replaceAll(value, HIDDEN), text);
 }
 
-/** Returns the new value of a secret, given its name; undefined leaves the value unchanged. */
+/** Returns the new value of the secret with this name, or undefined to leave the value unchanged. */
 type Change = (name: string, value: string) => string | undefined;
 
-/**
- * The places of secrets in a request, in the order of the request: in the query, in headers, and by name in a form, JSON or a part, also inside
- * nested texts.
- */
+/** Finds the secrets of a request, in order: in the query, in the headers, and in named fields of the body, also if a field contains encoded text. */
 export function secretPlaces(sent: Sent, names: SecretNames): SecretPlace[] {
   const places: SecretPlace[] = [];
   const noteIn =
@@ -102,7 +97,7 @@ function changeJson(text: string, change: Change, depth: number): string {
     return other;
   };
   try {
-    // The name of a list's item is its index, which is never the name of a secret.
+    // An item of a list has its index as name, and an index is never the name of a secret.
     const json = JSON.parse(text, (name, value: unknown) => (typeof value === "string" ? changed(name, value) : value));
     return isChanged ? JSON.stringify(json) : text;
   } catch {
@@ -114,7 +109,7 @@ const asItIs = (text: string): string => text;
 const withoutFurther: Change = (name) => (FURTHER_NAME.test(name) ? HIDDEN : undefined);
 const hidden = (text: string): string => redact(changeText(text, withoutFurther));
 
-/** Removes the secrets of a request. `hide` also removes secrets from texts whose names do not mark them as secret. */
+/** Removes the secrets from a request. `hide` removes known secrets from all other texts. */
 export const withoutSecrets = ({ target, headers, body }: Sent, hide = asItIs): Sent => {
   const [path = "", ...rest] = target.split("?");
   return {
@@ -124,7 +119,7 @@ export const withoutSecrets = ({ target, headers, body }: Sent, hide = asItIs): 
   };
 };
 
-/** A multipart body without secrets; a body that cannot be parsed is left out. */
+/** Removes the secrets from a multipart body. A body that cannot be parsed is left out. */
 const partsWithoutSecrets = (body: string, headers: Pairs, hide: (text: string) => string): string =>
   changeParts(body, headers, (name, text) => (isSecret(name) && text !== "" ? HIDDEN : hide(hidden(text)))) ?? HIDDEN;
 
@@ -132,11 +127,11 @@ export const headersWithoutSecrets = (headers: Pairs, hide = asItIs): Pairs =>
   headers.map(([name, value]) => [name, isSecretHeader(name) ? `${SCHEME.exec(value)?.[0] ?? ""}${HIDDEN}` : hide(hidden(value))]);
 
 /**
- * Inserts secrets into a request. `valueFor` returns the value of a secret on the server that gets the request; undefined leaves the place unchanged.
+ * Inserts secrets into a request. `valueFor` returns a secret's value on the server that gets the request; with undefined the field stays unchanged.
  */
 export function withSecrets(sent: Sent, places: readonly SecretPlace[], valueFor: (secret: string) => string | undefined): Sent {
   const left = [...places];
-  // The secrets are inserted in the order in which they were recorded.
+  // A request may have several secrets of one name. Their values are inserted in the order in which they were recorded.
   const valueIn =
     (where: SecretPlace["in"]): Change =>
     (name, value) => {

@@ -1,4 +1,4 @@
-/** Checks, before the first request, the servers that are given to conform, record and compare. */
+/** Checks the servers that are given to `conform`, `record` and `compare`, before the first request of the command. */
 import { ConfigProblem } from "#config/config";
 import { environmentWithSecrets } from "#config/secret-files";
 import { controlAddresses, type GivenServer } from "#conformance/given";
@@ -9,8 +9,8 @@ import type { Given } from "../control-client.ts";
 import { fail, note, WRONG_USE } from "../terminal/output.ts";
 
 /**
- * Reads an http address. Throws for other text, and for an address with a user: the command does not send the user, and a recording would show the
- * password.
+ * Reads an http address. Throws for other text, and for an address that contains a user: the command does not send the user, and a recording would
+ * show the password.
  */
 export function httpAddress(option: string, text: unknown): URL {
   const address = String(text);
@@ -21,7 +21,7 @@ export function httpAddress(option: string, text: unknown): URL {
   return url;
 }
 
-/** The server of the command. `prefix` is the beginning of the names of the options for its control API. */
+/** Reads the server that the options give. `prefix` is the beginning of the names of the options about the server's control API. */
 export function givenServer(base: URL, controlUrl: unknown, controlKey: unknown, prefix = ""): GivenServer {
   const [urlOption, keyOption] = [`--${prefix}control-url`, `--${prefix}control-key`];
   if (controlUrl === undefined) {
@@ -33,7 +33,10 @@ export function givenServer(base: URL, controlUrl: unknown, controlKey: unknown,
   return { baseUrl: base.href, controlUrl: httpAddress(urlOption, controlUrl).href, controlKey: String(key) };
 }
 
-/** Throws if no server listens, or if the control API refuses the key. The graph gets no request, so that its counters stay the same. */
+/**
+ * Throws if no server listens, or if its control API refuses the key. The check sends no request to the graph, so that the server's counters stay the
+ * same.
+ */
 export async function expectServer({ baseUrl, controlUrl, controlKey }: GivenServer, option: string, prefix = ""): Promise<void> {
   const reach = async <T>(asked: string, address: string, ask: () => Promise<T>): Promise<T> =>
     await ask().catch((error: unknown) => {
@@ -48,7 +51,7 @@ export async function expectServer({ baseUrl, controlUrl, controlKey }: GivenSer
   if (status !== 200) throw new ConfigProblem(urlOption, `${origin} is not a control API: GET ${pathname} returned ${status}`);
 }
 
-/** Runs a command and returns its exit code. A wrong option becomes one line on stderr. */
+/** Runs a command and returns its exit code. A wrong option is reported in one line on stderr. */
 export async function orWrongUse(run: () => Promise<number>): Promise<number> {
   try {
     return await run();
@@ -59,7 +62,7 @@ export async function orWrongUse(run: () => Promise<number>): Promise<number> {
 }
 
 /** `plaza conform`: checks any server against the interface, clause by clause. */
-/** Resolves with the exit code: 0 if all cases passed, 1 if one failed or none ran, 2 if an option is wrong. */
+/** Runs the conformance cases. Resolves with the exit code: 0 if all cases passed, 1 if one failed or none ran, 2 if an option is wrong. */
 export function conform(given: Given): Promise<number> {
   return orWrongUse(async () => {
     const { base_url: baseUrl, control_url: controlUrl, control_key: controlKey, profile = "strict" } = given;

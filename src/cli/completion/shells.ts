@@ -1,11 +1,11 @@
 /**
- * Completion scripts for shells. Each script follows the names of commands before the cursor. The script then offers the values of the option before
- * the cursor, or commands, options and arguments.
+ * Makes the completion scripts for shells. A script reads the commands before the cursor. It then offers the values of the option before the cursor,
+ * or commands, options and arguments.
  */
 import type { Argument, Command, Option } from "commander";
 import { buildRegistry } from "#main";
 
-/** The script that `plaza completion <shell>` prints. */
+/** Returns the script that `plaza completion <shell>` prints. */
 export function completionScript(shell: "bash" | "zsh" | "fish", plaza: Command): string {
   const { all } = buildRegistry().webhookFields;
   const event = [...new Set(all.flatMap(({ object, field }) => [field, `${object}.${field}`]))];
@@ -22,10 +22,10 @@ export function completionScript(shell: "bash" | "zsh" | "fish", plaza: Command)
 
 const isList = (value: OptionWords["value"]): value is readonly string[] => typeof value === "object";
 
-/** Puts a text in single quotes, which all shells have. Inside single quotes no shell knows an escape. */
+/** Puts a text in single quotes. Single quotes have no escapes in any of the shells. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** The paths of all commands below `plaza`, as patterns of `case`. */
+/** The paths of all commands below `plaza`, as patterns of the shell's `case`. */
 const paths = (commands: readonly CommandWords[]): string[] => commands.flatMap(({ path }) => (path === "" ? [] : [quoted(path)]));
 
 const flagsWith = (options: readonly OptionWords[], isSought: (value: OptionWords["value"]) => boolean): string[] =>
@@ -144,7 +144,7 @@ ${lines.join("\n")}
 `;
 }
 
-/** The possible values: the names of files, a list of words, or values that are not known. */
+/** What can be completed: the names of files, a list of values, or nothing because any value is possible. */
 type Completed = "files" | "anything" | readonly string[];
 
 interface OptionWords {
@@ -156,7 +156,7 @@ interface OptionWords {
 }
 
 export interface CommandWords {
-  /** The names of the commands on the way to this command, each after a space: ` token mint`; empty for `plaza` itself. */
+  /** The names of the commands that lead to this command, each after a space, e.g. ` token mint`; empty for `plaza` itself. */
   readonly path: string;
   readonly commands: readonly { readonly name: string; readonly description: string }[];
   readonly options: readonly OptionWords[];
@@ -164,7 +164,7 @@ export interface CommandWords {
   readonly argument: Completed | undefined;
 }
 
-/** The words in the help that say that a value is a path. */
+/** The placeholders in the help that stand for a path. */
 const FILES = ["FILE", "FOLDER", "WHERE"];
 
 /** Lists `plaza` and every command below it. `words` are the possible values of an argument, by the argument's name. */

@@ -1,4 +1,7 @@
-/** `--as` and `--only` of `plaza exec` and `plaza intercept`: hosts of the internet that Plaza answers for the programs of one run (D-380). */
+/**
+ * The options `--as` and `--only` of `plaza exec` and `plaza intercept`: Plaza answers in place of internet hosts for the programs of one run
+ * (D-380).
+ */
 import { ConfigProblem } from "#config/config";
 import { variableOf } from "#config/option";
 import type { ConfigFile, Values } from "#config/read-config";
@@ -13,7 +16,7 @@ import { namedHosts } from "./named-hosts.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The hosts of a run, before its server has started. */
+/** The hosts that Plaza answers in a run, as the options give them before the server has started. */
 export interface Interception {
   readonly hosts: InterceptedHosts;
   readonly authority: Authority;
@@ -21,7 +24,7 @@ export interface Interception {
   readonly isOnly: boolean;
 }
 
-/** Reads the flags. Returns undefined without `--as`. Throws `ConfigProblem`. */
+/** Reads the options. Returns undefined without `--as`. Throws `ConfigProblem`. */
 export function readInterception({ as, only }: Readonly<Record<string, unknown>>, variables: Variables): Interception | undefined {
   const named = as as readonly string[] | undefined;
   if (named === undefined) {
@@ -36,7 +39,7 @@ export function readInterception({ as, only }: Readonly<Record<string, unknown>>
   };
 }
 
-/** D-380: programs that call the named hosts are client libraries, so their profile is the default. */
+/** D-380: the default profile is the one for client libraries, because they are the programs that call the named hosts. */
 export const withProfile = (flags: Values, file: ConfigFile | undefined, variables: Variables): Values =>
   flags.profile === undefined && !variables[variableOf("profile")] && file?.values.profile === undefined ? { ...flags, profile: "clients" } : flags;
 
@@ -45,14 +48,14 @@ const hostnamesOf = (surfaces: InterceptedHosts["surfaces"]): string[] => surfac
 export interface RunningInterception {
   /** The variables for the programs of the run. */
   readonly variables: Readonly<Record<string, string>>;
-  /** The folder with the files that the variables name. */
+  /** The folder of the files to which the variables point. */
   readonly folder: string;
-  /** The lines about refused hosts; empty if none was refused. */
+  /** Returns the lines about hosts that Plaza refused; empty if it refused none. */
   report(): string;
   stop(): Promise<void>;
 }
 
-/** Starts the proxy, and writes the files. `port` is where the server serves the hosts. */
+/** Starts the proxy and writes the files for programs. `port` is the port at which the server answers for the hosts. */
 export async function intercept({ hosts, authority, upstream, isOnly }: Interception, port: number, given: Variables): Promise<RunningInterception> {
   const hostnames = hostnamesOf(hosts.surfaces);
   const proxy = await startConnectProxy({ hostnames: new Set(hostnames), port, authority: authority.certificate, isOnly, upstream });

@@ -7,14 +7,14 @@ import { isLoopback } from "#kernel/page-guard";
 import { suggestion } from "#kernel/suggestion";
 import { surfaces } from "#surfaces/surfaces";
 
-/** One certificate names all hosts. A platform has about ten. */
+/** One certificate contains all hosts, so their number is limited. A platform has about ten hosts. */
 const HOSTS_MAX = 50;
 
-/** A host name of the internet: labels of RFC 1035, with at least one dot. */
+/** Matches a host name of the internet: labels of RFC 1035, with at least one dot. */
 const HOST = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,62})(?:\.[a-z0-9](?:[a-z0-9-]{0,62}))+$/;
 const WORLD = /^[a-z0-9][a-z0-9_-]*$/;
 
-/** Throws `ConfigProblem`. */
+/** Reads the values of `--as`. Throws `ConfigProblem`. */
 export function namedHosts(given: readonly string[]): SurfaceAddress[] {
   if (given.length > HOSTS_MAX) throw new ConfigProblem("--as", `names ${given.length} hosts; at most ${HOSTS_MAX} are possible`);
   const hosts = new Map<string, SurfaceAddress>();

@@ -1,4 +1,4 @@
-/** `plaza intercept`: a server as `plaza start` starts it, with the proxy for programs that are started by hand. */
+/** `plaza intercept`: starts a server like `plaza start`, and a proxy for programs that the user starts by hand. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Config, ConfigProblem } from "#config/config";
@@ -9,7 +9,7 @@ import { note, printable } from "../terminal/output.ts";
 import { type Interception, intercept } from "./interception.ts";
 
 export interface InterceptingPlaza extends RunningPlaza {
-  /** The file with the variables, which a shell reads. */
+  /** The file with environment variables for the user's shell. */
   readonly variablesFile: string;
 }
 

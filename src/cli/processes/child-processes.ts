@@ -1,33 +1,33 @@
 /**
  * The processes that read files for a server: `plaza read-feed`, `plaza read-world-file` and `plaza check-data`. Only other commands of plaza start
- * them (`src/jobs/child-process.ts`). Each loads its modules when it runs.
+ * these processes (`src/jobs/child-process.ts`). Each process loads its modules when it runs.
  */
 import type { CheckedFile } from "#data-check";
 import type { FromReader, ToReader } from "#features/product-feeds/api";
 import type { FromFileReader, ToFileReader } from "#graph/worlds/file/file-process";
 import { FAILED, note } from "../terminal/output.ts";
 
-/** The memory of `plaza read-feed`, which holds one part of the file, one row and one write of items: less than 150 MB (measured). */
+/** The memory limit of `plaza read-feed`. The process holds one piece of the file, one row and one write of items: less than 150 MB (measured). */
 const MEMORY_BYTES_MAX = 512 * 1024 * 1024;
 
 /**
- * Makes the process one of its server: it ends when the server has ended, and not by a signal. Returns false if no server started it, or if that server
- * has ended already.
+ * Ties this process to the server that started it: it ends when the server has ended, and signals do not end it. Returns false if no server started
+ * the process, or if that server has ended already.
  */
 export function belongsToServer(command: string, starter = "`plaza start`"): boolean {
   if (process.send === undefined) {
     note(`plaza: ${command} is started only by ${starter}`);
     return false;
   }
-  // The server has ended, and nothing else would end this process.
+  // The server has ended, and only this line ends the process then.
   process.on("disconnect", () => process.exit(FAILED));
-  // A terminal sends its signals to the whole group of processes. The server decides when this process ends.
+  // A terminal sends its signals to all processes that belong to a command, but only the server decides when this process ends.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
   // The server may have ended while this process loaded.
   return process.connected;
 }
 
-/** The server, as its child process reaches it through the channel. The server replies with one message to each answer. */
+/** The server as the child process sees it: the child sends an answer through the channel, and the server replies with one message. */
 class AskingServer<Question, Answer> {
   #message = Promise.withResolvers<Question>();
 
@@ -47,7 +47,7 @@ class AskingServer<Question, Answer> {
   }
 }
 
-/** Reads one feed file. */
+/** Reads one feed file for the server. */
 export async function readFeedForServer(): Promise<number> {
   if (!belongsToServer("read-feed")) return FAILED;
   const server = new AskingServer<ToReader, FromReader>();
@@ -59,7 +59,7 @@ export async function readFeedForServer(): Promise<number> {
   const begin = await server.next();
   const format = begin.kind === "begin" ? begin.format : undefined;
   for await (const piece of readFeed(partsOf(ask), format)) await ask({ kind: "piece", piece });
-  // The server ends this process after its last message.
+  // The server ends this process when it has received this message.
   await ask({ kind: "end" });
   return 0;
 }
@@ -72,7 +72,7 @@ async function* partsOf(ask: (message: FromReader) => Promise<ToReader>): AsyncG
   }
 }
 
-/** Reads one world file in YAML. */
+/** Reads one world file in YAML for the server. */
 export async function readWorldFileForServer(): Promise<number> {
   if (!belongsToServer("read-world-file")) return FAILED;
   const server = new AskingServer<ToFileReader, FromFileReader>();
@@ -81,7 +81,7 @@ export async function readWorldFileForServer(): Promise<number> {
   for (; question.kind === "text"; question = await server.answer({ kind: "received" })) pieces.push(question.text);
   const text = pieces.join("");
   const { lineInYaml } = await import("#graph/worlds/file/text");
-  // The server ends this process after its last message.
+  // The server ends this process when it has received the last answer.
   if (question.kind === "line") await server.answer({ kind: "line", line: await lineInYaml(question.path, text) });
   else await server.answer(await allParts(text, server));
   return 0;
@@ -99,7 +99,7 @@ async function allParts(text: string, server: AskingServer<ToFileReader, FromFil
   }
 }
 
-/** Reads the files of worlds to find damage (D-343). The process can be ended at any time. */
+/** Reads the files of worlds to find damage (D-343). The server may end this process at any time. */
 export function checkData(): Promise<number> {
   return new Promise((resolve) => {
     if (process.send === undefined) {

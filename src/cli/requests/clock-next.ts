@@ -1,4 +1,4 @@
-/** `plaza clock next`: moves the clock to the time of the next due work. */
+/** `plaza clock next`: moves the world's clock to the time at which the next work is due. */
 import { moveToNextDeadline } from "#control/client/next-deadline";
 import { show } from "../ask-route.ts";
 import { type Given, withServer } from "../control-client.ts";

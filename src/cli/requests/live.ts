@@ -4,7 +4,9 @@ import { note, say } from "../terminal/output.ts";
 
 const PLANNED = ["unpublished", "scheduled_unpublished", "scheduled_live"];
 
-/** Starts the encoder. Resolves with 0 when it sends. A video that is not published yet is published, unless `--preview` is given. */
+/**
+ * Starts the server's encoder. Resolves with 0 when the encoder sends. A video that is not published yet is published, unless `--preview` is given.
+ */
 export const playTestClip = (video: string, given: Given): Promise<number> =>
   withServer(given, async ({ request }) => {
     const path = `live-videos/${encodeURIComponent(video)}`;
@@ -25,7 +27,7 @@ export const playTestClip = (video: string, given: Given): Promise<number> =>
     return 0;
   });
 
-/** Stops the encoder. The video then waits for another encoder, as it does if an encoder loses its connection. */
+/** Stops the server's encoder. The video then waits for another encoder, as after a lost connection. */
 export const stopTestClip = (video: string, given: Given): Promise<number> =>
   withServer(given, async ({ request }) => {
     const stopped = await request("DELETE", `live-videos/${encodeURIComponent(video)}/test-encoder`);

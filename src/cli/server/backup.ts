@@ -1,4 +1,4 @@
-/** `plaza backup`: copies a data folder to another folder, also while a server uses it. */
+/** `plaza backup`: copies a data folder to another folder. A server may use the data meanwhile. */
 import { chmodSync, existsSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Config, ConfigProblem } from "#config/config";
@@ -16,7 +16,9 @@ const WORLD = "default";
 const SNAPSHOTS = "snapshots";
 const RECORDINGS = "recordings";
 
-/** Makes the backup. Resolves with the exit code. The backup leaves out the keys, because a thief with data and keys could read everything. */
+/**
+ * Makes the backup and resolves with the exit code. The backup does not contain the keys, because a thief with data and keys could read everything.
+ */
 export async function backup(to: string, given: Given): Promise<number> {
   try {
     const config = readConfig(given.data === undefined ? {} : { data: given.data }, environmentWithSecrets(), await findConfigFile(given), settings);
@@ -25,7 +27,7 @@ export async function backup(to: string, given: Given): Promise<number> {
     makeFolder(to);
     await backUpWorlds(config.data, to);
     for (const file of readdirSync(to)) chmodSync(join(to, file), 0o600);
-    // These folders are copied after the databases, which only refer to recordings that exist by then.
+    // The recordings and snapshots are copied after the databases, because a copied database then refers only to files that exist.
     copyIfThere(join(config.data, SNAPSHOTS), join(to, SNAPSHOTS));
     if (given.recordings !== false) copyIfThere(config.recordings ?? join(config.data, RECORDINGS), join(to, RECORDINGS));
     say(given.json === true ? JSON.stringify({ from: config.data, to: resolve(to) }) : `${config.data} is copied to ${resolve(to)}`);

@@ -21,7 +21,7 @@ import { FAILED, printable, say } from "../terminal/output.ts";
 
 interface Finding {
   readonly health: "ok" | "warning" | "problem";
-  /** One line with the problem and its solution. */
+  /** One line that names the problem and its solution. */
   readonly text: string;
 }
 
@@ -29,7 +29,7 @@ const ok = (text: string): Finding => ({ health: "ok", text });
 const warning = (text: string): Finding => ({ health: "warning", text });
 const problem = (text: string): Finding => ({ health: "problem", text });
 
-/** Runs all checks. Resolves with 1 if they found a problem. */
+/** Runs all checks. Resolves with 1 if a check found a problem. */
 export async function doctor(given: Given): Promise<number> {
   const findings = [ok(`Plaza ${version} on Bun ${process.versions.bun}, ${process.platform} ${process.arch}`)];
   const config = await configOf(given, findings);
@@ -55,7 +55,7 @@ async function configOf(given: Given, findings: Finding[]): Promise<Config | und
   }
 }
 
-/** The status of the running server; undefined if none runs. */
+/** Returns the status of the running server; undefined if no server runs. */
 async function serverOf(given: Given, findings: Finding[]): Promise<ServerStatus | undefined> {
   try {
     if ((await findServerAddress(given)) === undefined) {
@@ -114,7 +114,7 @@ function filesOf({ data, disk_reserve_bytes }: Config): Finding[] {
   return findings;
 }
 
-/** The time for reading files, in which thirty gigabytes are read. */
+/** The time limit for reading the data files. In this time about thirty gigabytes are read. */
 const CHECKED_WITHIN_MS = 600_000;
 
 /** Reads the files of all worlds completely (D-343). */

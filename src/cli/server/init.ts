@@ -9,7 +9,7 @@ import { buildRegistry } from "#main";
 import { fail, note, say, WRONG_USE } from "../terminal/output.ts";
 import { printedJson } from "../terminal/printed-json.ts";
 
-/** The folder of this package in a project that has installed it. */
+/** The folder of this package inside a project that has installed the package. */
 const PACKAGE = "node_modules/plaza-graph";
 
 const CONFIG = `# Options of \`plaza start\`; each is also a flag and a variable (docs/reference/configuration.md).
@@ -37,11 +37,11 @@ tokens:
 - {token: my-page-token, type: page, app: "1001", page: "2001", user: "3001", scopes: [pages_messaging, pages_manage_metadata]}
 `;
 
-/** The folder of the program in a single executable. */
+/** The folder in which a single executable finds its own files. */
 const INSIDE_EXECUTABLE = "/$bunfs/";
 const DATA = ".plaza";
 
-/** The folder of the skill for coding agents, which read a folder for each skill. */
+/** The folder for the skill file. Coding agents read one folder for each skill. */
 const SKILL_FOLDER = ".agents/skills/plaza";
 
 const skillText = (plaza: string): string => `---
@@ -63,7 +63,7 @@ description: Develop and test an integration with the graph platform against Pla
 - Do not write to the data folder .plaza, do not put its keys into files, and do not send requests to the platform itself from tests.
 `;
 
-/** Writes the files. `isForAgents`: it writes the skill file as well. */
+/** Writes the files of a project, and with `isForAgents` the skill file for coding agents. */
 export function init(folder: string, isForAgents = false): number {
   try {
     return createAll(folder, isForAgents);
@@ -91,11 +91,14 @@ Start the sandbox, and send its webhooks to your receiver:
   return 0;
 }
 
-/** The command as a person types it in that folder. Without `--no-install` npx would fetch a foreign package of that name if the package is missing. */
+/**
+ * Returns the command that a user types in the folder. Without `--no-install`, npx would fetch a foreign package of that name if Plaza is not
+ * installed.
+ */
 function commandIn(folder: string): string {
   if (existsSync(join(folder, PACKAGE))) return "npx --no-install plaza";
   const program = process.argv[1] ?? "";
-  // A program that is installed for the whole machine is found by its name.
+  // A program that is installed for the whole machine is found under its name.
   if (program.includes("node_modules")) return "plaza";
   const launchers = ["../../bin/plaza", "../../../bin/plaza"].map((path) => join(program, path));
   const own = program.startsWith(INSIDE_EXECUTABLE) ? process.execPath : launchers.find((path) => existsSync(path));
@@ -104,7 +107,7 @@ function commandIn(folder: string): string {
   return path.includes("/") ? path : `./${path}`;
 }
 
-/** The line by which an editor finds the schema: in the package, or beside the file if the project does not have the package. */
+/** Returns the comment from which an editor finds the schema: in the package, or beside the file if the project does not have the package. */
 function schemaLine(folder: string, name: "world" | "config"): string {
   const file = `${name}.schema.json`;
   const packaged = `${PACKAGE}/docs/reference/${file}`;
@@ -123,13 +126,13 @@ function create(folder: string, name: string, text: string): void {
   }
 }
 
-/** Creates the data folder, which git ignores because of a file inside it: the folder gets keys, which do not belong in a repository. */
+/** Creates the data folder with a file that makes git ignore the folder: the server stores keys there, which do not belong in a repository. */
 function ignoreData(folder: string): void {
   mkdirSync(join(folder, DATA), { recursive: true, mode: 0o700 });
   create(folder, `${DATA}/.gitignore`, "*\n");
 }
 
-/** The schemas of files, for an editor in a project without the package. `plaza schema` also prints the schemas of the JSON that commands print. */
+/** The schemas of files, for an editor in a project without the package. `plaza schema` also prints the schemas of JSON output. */
 const schemas = {
   world: () => worldFileSchema(sectionsOf(buildRegistry())),
   config: () => configFileSchema(settings),

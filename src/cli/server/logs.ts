@@ -28,7 +28,7 @@ export function logs(given: Given): Promise<number> {
       (pair): pair is [string, string] => typeof pair[1] === "string",
     );
     const query = new URLSearchParams(filter);
-    // The stream begins before the list is read, so that no request is missed; the list then has the earlier requests.
+    // The stream begins before the list is read, so that no request between the two is missed.
     const following = given.follow === true ? await follow(control, query) : undefined;
     const limit = new URLSearchParams([...filter, ["limit", String(given.limit ?? LIMIT_DEFAULT)]]);
     const { data } = (await control.request("GET", `requests?${limit}`)) as { data: Seen[] };
@@ -43,7 +43,7 @@ export function logs(given: Given): Promise<number> {
   });
 }
 
-/** Prints why the stream has ended. Rejects if the world was deleted. */
+/** Prints why the stream of requests has ended. Rejects if the world was deleted. */
 async function ended(control: ControlRequests): Promise<number> {
   const response = await control.send(`${control.world}/requests?limit=1`).catch(() => undefined);
   if (response?.status === NOT_FOUND) await resultOf(response);
@@ -56,7 +56,7 @@ async function follow(control: ControlRequests, query: URLSearchParams): Promise
   return readEvents<Seen>(response);
 }
 
-/** The line of a request: `2026-11-22T10:00:00.000Z GET /v26.0/2001/personas 200 1.2 ms listPersonas app 1001 A…`. */
+/** Writes the line about a request: `2026-11-22T10:00:00.000Z GET /v26.0/2001/personas 200 1.2 ms listPersonas app 1001 A…`. */
 function lineOf({ time, method, path, status, duration_ms, operation, app, trace_id, reason }: Seen): string {
   return `${timeText(time)} ${method} ${path} ${status} ${duration_ms.toFixed(1)} ms ${operation}${app === undefined ? "" : ` app ${app}`} ${trace_id}${reason === undefined ? "" : `: ${reason}`}`;
 }

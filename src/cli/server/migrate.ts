@@ -14,11 +14,11 @@ import type { Given } from "../control-client.ts";
 import { exitCodeOf, explain } from "../process-end.ts";
 import { printable, say } from "../terminal/output.ts";
 
-/** The first world. The database of this world has the declarations of all processes of a server, so it is opened first. */
+/** The first world. Its database has the declarations of all processes of a server, so it is opened before the others. */
 const FIRST = "default";
 const LINE_EVERY_MS = 1_000;
 
-/** Migrates the data. Resolves with the exit code. */
+/** Migrates the data of all worlds. Resolves with the exit code. */
 export async function migrateData(given: Given): Promise<number> {
   const log = new Log({ level: "error", isPretty: true });
   try {
@@ -48,7 +48,7 @@ export async function migrateData(given: Given): Promise<number> {
 
 interface PendingWorld {
   readonly world: string;
-  /** The database of `--databases` that the world is in. */
+  /** The database of the option `--databases` that stores the world. */
   readonly database?: string;
   readonly migrations: readonly string[];
 }
@@ -64,7 +64,7 @@ async function pendingWorlds(databases: Databases): Promise<PendingWorld[]> {
   return found;
 }
 
-/** Opens the database of each world, which migrates it. */
+/** Migrates the database of each world by opening it. */
 async function run(databases: Databases, pending: readonly PendingWorld[], report: ProgressLines): Promise<void> {
   report.world = FIRST;
   const first = await databases.open(FIRST);
@@ -84,7 +84,7 @@ class ProgressLines {
   #lastMs = Number.NEGATIVE_INFINITY;
   #last = "";
 
-  /** Prints a line for each migration, and one a second while it lasts. */
+  /** Prints a line for each migration, and one line a second while the migration runs. */
   show({ migration, done, total, rows }: MigrationProgress): void {
     const nowMs = monotonicMs();
     if (migration === this.#last && nowMs - this.#lastMs < LINE_EVERY_MS) return;

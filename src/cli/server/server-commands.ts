@@ -1,4 +1,4 @@
-/** The commands about a server and its project. Each command loads its modules when it runs. */
+/** The commands about a server and about the project that uses it. Each command loads its modules when it runs. */
 import { Argument, type Command } from "commander";
 import { collected, runs, serverCommand } from "../command-options.ts";
 
@@ -63,7 +63,7 @@ export function addServerCommands(plaza: Command): void {
     });
 }
 
-/** Commands that send requests to the graph, log in there, and explain its responses. */
+/** Adds the commands that send requests to the graph, log in to an app, and explain responses. */
 function addGraphCommands(plaza: Command): void {
   serverCommand(plaza, "call", "sends a request to the graph, and prints the response, or the reason of a refusal")
     .argument("<method>", "GET, POST or DELETE")

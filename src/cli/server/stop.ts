@@ -7,11 +7,11 @@ import { type Given, pidOnData, withServer } from "../control-client.ts";
 import { directTo } from "../proxies.ts";
 import { fail, note, say } from "../terminal/output.ts";
 
-/** The time that the server gets after the drain: running requests have 10 s, and the data is closed afterwards. */
+/** The time limit after the drain: running requests have 10 s to end, and then the server closes its data. */
 const WITHIN_MS = 15_000;
 const LOOK_MS = 50;
 
-/** Ends the server. Resolves with 0 if no server runs any more, also if none ran before. */
+/** Ends the server. Resolves with 0 if no server runs afterwards, also if no server ran before. */
 export function stop(given: Given): Promise<number> {
   return withServer(
     given,
@@ -27,7 +27,7 @@ export function stop(given: Given): Promise<number> {
 async function stopServer(control: ControlRequests, given: Given): Promise<number> {
   const { pid, drain_delay_ms } = (await control.request("GET", "/v1/server")) as { pid: number; drain_delay_ms: number };
   const withinMs = drain_delay_ms + WITHIN_MS;
-  // On this machine the command waits for the end of the process. For a server on another machine it can only check the port.
+  // If the server runs on this machine, the command waits for the end of its process. For another machine the command can only check the port.
   const isHere = (await pidOnData(given)) === pid;
   await control.request("POST", "/v1/server/stop");
   for (let waited = 0; waited < withinMs; waited += LOOK_MS) {

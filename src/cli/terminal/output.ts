@@ -6,11 +6,11 @@ import { hideDatabasePasswords } from "#kernel/redaction/addresses";
 /** Commands print results on stdout and everything else on stderr. */
 
 export const FAILED = 1;
-/** The exit code for wrong use. Nothing was changed. */
+/** The exit code for wrong use. The command changed nothing. */
 export const WRONG_USE = 2;
 
 export const say = (line: string): void => void process.stdout.write(`${line}\n`);
-/** Messages may repeat an option, and so the address of a database. */
+/** Prints a line on stderr without database passwords: a message may repeat an option that contains the address of a database. */
 export const note = (line: string): void => void process.stderr.write(`${hideDatabasePasswords(line)}\n`);
 
 /** Prints one line on stderr, and returns the exit code. */
@@ -19,7 +19,7 @@ export function fail(message: string, code: number = FAILED): number {
   return code;
 }
 
-/** Escapes the control characters in foreign text, because a terminal would obey them. */
+/** Escapes the control characters in text of others, because a terminal would act on them. */
 export const printable = (text: string): string =>
   text.replace(/\p{Cc}/gu, (unit) => `\\u${(unit.codePointAt(0) as number).toString(16).padStart(4, "0")}`);
 

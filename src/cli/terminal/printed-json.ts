@@ -1,6 +1,6 @@
 /**
- * The JSON that `--json` prints for the commands whose JSON is not the response of one route. `docs/reference/commands.md` is written from this, and
- * the tests of the commands check their output by it.
+ * The schemas of the JSON that commands print with `--json` if that JSON is not simply the response of one route. `docs/reference/commands.md` is
+ * written from these schemas, and the tests of the commands check the output against them.
  */
 
 import { Type } from "typebox";
@@ -109,5 +109,5 @@ const conform = Type.Object({
   ),
 });
 
-/** By the words of the command after `plaza`. */
+/** The schemas by command, without `plaza` in front. */
 export const printedJson = { start, status, stop, doctor, migrate, backup, "live play": play, compare, conform };

@@ -1,7 +1,7 @@
-/** A line on stderr with the progress of long work, which is written only to a terminal. */
+/** Shows the progress of long work in a line on stderr, if stderr is a terminal. */
 import { monotonicMs } from "#system";
 
-/** The interval at which the line is renewed, faster than an eye follows. */
+/** The interval at which the line is written again, so that it seems to move. */
 const EVERY_MS = 100;
 const BAR_CHARACTERS = 24;
 const COLUMNS_DEFAULT = 80;
@@ -27,7 +27,7 @@ export class Progress {
     this.say(`${bar} ${Math.floor(part * 100)} %  ${numberText(done)} of ${numberText(total)}${unit === "" ? "" : ` ${unit}`}`, part === 1);
   }
 
-  /** Shows a text instead of a bar, if the total is unknown. */
+  /** Shows a text instead of a bar, because the total is unknown. */
   say(text: string, isLast = false): void {
     if (!process.stderr.isTTY) return;
     clearInterval(this.#ticking);
@@ -37,7 +37,7 @@ export class Progress {
     this.#write(text);
   }
 
-  /** Shows the text with the seconds since the beginning, until another call shows something. */
+  /** Shows the text with the seconds that have passed, until another call shows something else. */
   wait(text: string): void {
     if (!process.stderr.isTTY) return;
     const tick = (): void => {
@@ -57,7 +57,7 @@ export class Progress {
     this.#isShown = false;
   }
 
-  /** Writes the line, cut to the width of the terminal: a longer line would wrap, and only its last part would be erased. */
+  /** Writes the line, cut to the width of the terminal. A longer line would wrap, and only its last row would be erased. */
   #write(text: string): void {
     this.#isShown = true;
     process.stderr.write(CLEARED + `${this.#label} ${text}`.slice(0, (process.stderr.columns || COLUMNS_DEFAULT) - 1));

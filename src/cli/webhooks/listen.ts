@@ -1,6 +1,6 @@
 /**
  * `plaza listen`: becomes the callback of an app until the command ends. The command prints a line for each webhook, and forwards the webhook with
- * its bytes and signatures unchanged. The command returns the receiver's status to the server, so that a developer can watch retries.
+ * its bytes and signatures unchanged. The command passes the receiver's status on to the server, so that a developer can watch retries.
  */
 import { timingSafeEqual } from "node:crypto";
 import { ConfigProblem } from "#config/config";
@@ -29,15 +29,15 @@ import {
   unsubscribeAccounts,
 } from "./subscribing.ts";
 
-/** The status that the server gets if the receiver does not respond. */
+/** The status that `listen` returns to the server if the receiver does not respond. */
 const BAD_GATEWAY = 502;
 const BAD_REQUEST = 400;
 const UNAUTHORIZED = 401;
 const HOST = "127.0.0.1";
-/** The time that the receiver has to respond; the server waits as long (D-62). */
+/** The time in which the receiver must respond. The server waits for the same time (D-62). */
 const FORWARD_MS_MAX = 15_000;
 
-/** Listens until a signal. Resolves with the exit code. */
+/** Listens until a signal ends the command. Resolves with the exit code. */
 export function listen(given: Given): Promise<number> {
   return withServer(given, async (control) => {
     const app = await findApp(control, given.app as string | undefined);
@@ -53,7 +53,7 @@ export function listen(given: Given): Promise<number> {
 async function receive(first: ControlRequests, app: AppEntry, given: Given): Promise<void> {
   const forwardTo = forwardAddress(given.forward_to);
   const fields = fieldsFor(app, given.events as string | undefined);
-  // If bodies are printed on stdout, all other output goes to stderr.
+  // If the bodies of webhooks are printed on stdout, all other output goes to stderr.
   const isBodies = given.print_json === true;
   const tell = isBodies ? note : say;
   const signed = new Signed(app, () => control);
@@ -112,15 +112,15 @@ async function receive(first: ControlRequests, app: AppEntry, given: Given): Pro
 
 const EMPTY: CommandResponse = { status: 200, headers: [], body: Buffer.alloc(0) };
 
-/** D-61: the response to the handshake, in which the server expects its challenge. */
+/** D-61: makes the response to the handshake, which must contain the server's challenge. */
 const handshakeResponse = ({ target }: RequestHead): CommandResponse =>
   plainText(200, new URLSearchParams(target.queryText).get("hub.challenge") ?? "");
 
 const SIGNATURE = "x-hub-signature-256";
 
 /**
- * Checks whether webhooks are signed with the app's secret. Any program on this machine may send to the listener, and through a tunnel any program on
- * the internet.
+ * Checks whether webhooks are signed with the app's secret. Without the check any program on this machine, or with a tunnel on the internet, could
+ * send a webhook to the listener.
  */
 class Signed {
   readonly #control: () => ControlRequests;
@@ -131,7 +131,7 @@ class Signed {
     this.#control = control;
   }
 
-  /** Whether the signature is right. If the signature is wrong, the secret is read again, because it may have been replaced. */
+  /** Whether the signature is right. If it is wrong, the app's secret is read again, because the secret may have been replaced. */
   async isBy(signature = "", body: string): Promise<boolean> {
     if (isSignature(signature, this.#app.secret, body)) return true;
     this.#app = await findApp(this.#control(), this.#app.id);
@@ -144,7 +144,7 @@ function isSignature(signature: string, secret: string, body: string): boolean {
   return signature.length === expected.length && timingSafeEqual(Buffer.from(signature, "latin1"), Buffer.from(expected));
 }
 
-/** Warns that the callback cannot be restored, because the server cannot be reached. */
+/** Warns that the app's own callback cannot be restored, because the server cannot be reached. */
 function unreached(error: unknown, app: string, url: string): void {
   if (!(error instanceof ConfigProblem)) throw error;
   note(`plaza: no server responds, so ${url} is still the callback of app ${app} in its data`);
@@ -159,7 +159,9 @@ function forwardAddress(given: unknown): string | undefined {
   return full;
 }
 
-/** The app's subscriptions while the command listens: the events of the option, else the app's own subscriptions (undefined), else every event. */
+/**
+ * The app's subscriptions while the command listens: the events of the option; undefined for the app's own subscriptions; every event if it has none.
+ */
 function fieldsFor({ subscriptions = [] }: AppEntry, names: string | undefined): Fields | undefined {
   if (names === undefined && subscriptions.length > 0) return undefined;
   return fieldsNamed(names ?? "*", buildRegistry().webhookFields.all);
@@ -167,7 +169,7 @@ function fieldsFor({ subscriptions = [] }: AppEntry, names: string | undefined):
 
 const fieldsOf = ({ subscriptions = [] }: AppEntry): Fields => Object.fromEntries(subscriptions.map(({ object, fields }) => [object, fields]));
 
-/** The headers of the connection, which do not belong to the webhook. */
+/** The headers that belong to the connection instead of the webhook. */
 const OF_THE_CONNECTION = new Set(["host", "connection", "content-length", "transfer-encoding"]);
 
 async function forward(url: string, headers: RawHeaders, body: Buffer, tell: (line: string) => void): Promise<number> {
@@ -202,7 +204,7 @@ interface Webhook {
   }[];
 }
 
-/** Reads a webhook; undefined if the body is not one, because any program on this machine may send to the listener. */
+/** Parses a webhook. Returns undefined if the body is not a webhook, because any program on this machine may send to the listener. */
 function webhookIn(body: string): Webhook | undefined {
   try {
     const webhook = JSON.parse(body) as Webhook;
@@ -213,7 +215,7 @@ function webhookIn(body: string): Webhook | undefined {
   }
 }
 
-/** The line about a webhook: `chatapp_business_account 4001 messages, calls (3)`. */
+/** Writes the line about a webhook: `chatapp_business_account 4001 messages, calls (3)`. */
 function summaryOf({ object, entry }: Webhook): string {
   const fields = new Set(entry.flatMap(({ changes }) => (changes === undefined ? ["messages"] : changes.map(({ field }) => field))));
   const updates = entry.reduce((count, { changes, messaging }) => count + (changes ?? messaging ?? []).length, 0);
@@ -222,22 +224,23 @@ function summaryOf({ object, entry }: Webhook): string {
 
 /**
  * `plaza listen` replaces the callback of an app and restores it. If several listeners run for one app, the last one receives the webhooks. Each
- * listener stores the earlier state in the verify token of its callback, which nobody needs, so that the listeners can end in any order.
+ * listener stores the app's earlier callbacks in the verify token of its own callback, so that the listeners can end in any order. That token is
+ * free, because a listener's callback is never verified.
  */
 type Callback = NonNullable<AppEntry["callback"]>;
 
-/** The state that a listener restores at its end. */
+/** The callbacks and subscriptions that a listener restores when it ends. */
 interface Taken {
-  /** The app's state before this listener, and then before each earlier listener of the app, the latest first. */
+  /** The app's callback before this listener, and then before each earlier listener of the app, the latest first. */
   readonly before: readonly State[];
-  /** The accounts to unsubscribe for listeners that ended before this one. */
+  /** The accounts that this listener unsubscribes for listeners that have already ended. */
   readonly accounts: readonly Subscribed[];
 }
 
 interface State {
   readonly callback: Callback | null;
   readonly subscriptions: readonly Subscription[];
-  /** The `accounts` of the listener, if the callback belongs to a listener. */
+  /** If the callback belongs to a listener: the `accounts` of that listener. */
   readonly accounts: readonly Subscribed[];
 }
 
@@ -246,7 +249,7 @@ const nothing: Taken = { before: [], accounts: [] };
 
 const callbackOf = (callback: Callback, taken: Taken): Callback => ({ ...callback, verify_token: NOTE + JSON.stringify(taken) });
 
-/** The state stored in the app's callback; undefined if the callback does not belong to a listener. */
+/** Reads what a listener has stored in the app's callback; undefined if the callback does not belong to a listener. */
 const takenOf = ({ callback }: AppEntry): Taken | undefined =>
   callback?.verify_token?.startsWith(NOTE) === true ? (JSON.parse(callback.verify_token.slice(NOTE.length)) as Taken) : undefined;
 
@@ -263,20 +266,20 @@ const pathOf = (id: string): string => `nodes/apps/${id}`;
 /** Makes `url` the only callback of the app. */
 export async function takeCallback(control: ControlRequests, app: AppEntry, url: string, fields: Fields | undefined): Promise<void> {
   const wanted = fields === undefined ? (app.subscriptions ?? []) : Object.entries(fields).map(([object, names]) => ({ object, fields: names }));
-  // The callbacks of single objects are left out, because they would get the webhooks.
+  // The callbacks of single objects are left out, because the server would send the webhooks there.
   const subscriptions = wanted.map(({ object, fields: names }) => ({ object, fields: names }));
   const taken = { before: [stateOf(app), ...(takenOf(app) ?? nothing).before], accounts: [] };
   await control.request("PATCH", pathOf(app.id), { callback: callbackOf({ url, verified: true }, taken), subscriptions });
 }
 
 /**
- * Whether the app still has the listener at `url` as its callback or as an earlier one. An app in a world that was reset or replaced does not have
- * the listener any more.
+ * Whether the listener at `url` is the app's callback, or is stored as an earlier callback. After its world was reset or replaced, the app no longer
+ * has the listener.
  */
 export const isTaken = (app: AppEntry, url: string): boolean =>
   app.callback?.url === url || takenOf(app)?.before.some((state) => state.callback?.url === url) === true;
 
-/** Restores callback, subscriptions and accounts, or leaves this work to the listener that began after this one. */
+/** Restores callback, subscriptions and accounts. If another listener began after this one, that listener gets the data to restore them later. */
 export async function giveBack(control: ControlRequests, id: string, url: string, accounts: readonly Subscribed[]): Promise<void> {
   const app = await findApp(control, id).catch(goneOnly);
   const { callback } = app ?? {};
@@ -286,7 +289,7 @@ export async function giveBack(control: ControlRequests, id: string, url: string
     await control.request("PATCH", pathOf(id), { callback: callbackOf(callback, without(taken, own, accounts)) });
     return;
   }
-  // A callback that another program has set since then stays.
+  // If another program has set the callback meanwhile, that callback stays.
   const [last, ...before] = callback?.url === url ? taken.before : [];
   if (last !== undefined) {
     const isListener = last.callback !== null && before.length > 0;
@@ -297,8 +300,8 @@ export async function giveBack(control: ControlRequests, id: string, url: string
 }
 
 /**
- * Removes the ending listener, which has the index `own`, from the stored state: the next listener gets the state that the ending one would have
- * restored.
+ * Removes the ending listener, which has the index `own`, from the stored callbacks. The next listener then restores what the ending listener would
+ * have restored.
  */
 function without({ before, accounts }: Taken, own: number, left: readonly Subscribed[]): Taken {
   const handed = [...(before[own]?.accounts ?? []), ...left];
@@ -306,29 +309,27 @@ function without({ before, accounts }: Taken, own: number, left: readonly Subscr
   return { before: kept, accounts: own === 0 ? [...accounts, ...handed] : accounts };
 }
 
-/** Ignores the error if the app no longer exists, because it may have been deleted meanwhile. */
+/** Ignores the error if the app does not exist any more, because somebody may have deleted it meanwhile. */
 function goneOnly(error: unknown): undefined {
   if (!(error instanceof ControlRefusal)) throw error;
 }
 
-/** The interval between two tries to reach the server. A restart takes less than a second. */
+/** The interval at which the command tries to reach the server. A restart takes less than a second. */
 const TRY_EVERY_MS = 1_000;
 const UNAVAILABLE = 500;
 
 interface Following {
-  /**
-   * The options of the command, by which it finds the server again, whose port may have changed.
-   */
+  /** The options of the command, which lead to the server again if its port has changed. */
   readonly given: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
   tell(line: string): void;
-  /** Called when the server is back, perhaps with another world. */
+  /** Called when the server responds again, perhaps with another world. */
   onBack(control: ControlRequests): Promise<void>;
 }
 
 /**
- * Follows the server until the signal, and then resolves. Rejects if the server refuses: the world or the app does not exist any more, or the key has
- * changed.
+ * Follows the server until the signal, and then resolves. Rejects if the server refuses a request, because the world or the app was deleted or the
+ * control key has changed.
  */
 async function followServer(following: Following, first: ControlRequests): Promise<void> {
   const { signal, tell, onBack } = following;
@@ -350,22 +351,22 @@ async function followServer(following: Following, first: ControlRequests): Promi
       await onBack(control);
       tell("the server is back");
     }
-    // The pause is needed, because a server that is about to end still accepts connections, and closes them at once.
+    // A server that is about to end still accepts connections and closes them at once, so the next try needs a pause.
     await sleepMs(TRY_EVERY_MS);
   }
 }
 
-/** Waits for the end of a stream, which lasts as long as the server. */
+/** Waits until the server closes a stream, which it does when it ends. */
 async function connectionEnds(control: ControlRequests, signal: AbortSignal): Promise<void> {
   try {
     const response = await control.send(`${control.world}/alerts`, { headers: { accept: "text/event-stream" }, signal });
     if (response.ok) for await (const _ of readEvents(response));
   } catch {
-    // The next request finds out why the stream ended.
+    // The next request shows why the stream has ended.
   }
 }
 
-/** Finds the server; undefined if it does not respond yet. */
+/** Finds the server. Returns undefined if the server does not respond yet. */
 async function findServer({ given, signal }: Following): Promise<ControlRequests | undefined> {
   try {
     const control = await controlRequests(given);

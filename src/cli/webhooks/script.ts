@@ -12,16 +12,16 @@ export interface Trigger {
   readonly event: string;
   readonly entity?: string | undefined;
   readonly phone_number?: string | undefined;
-  /** The value of the event; undefined means that of the example. */
+  /** The value of the event; undefined for the value of the example. */
   readonly value?: unknown;
   readonly overrides: readonly Override[];
 }
 
 type Step =
   | { readonly trigger: Trigger }
-  /** A step that moves the world's clock by a number of seconds. */
+  /** A step that advances the world's clock by a number of seconds. */
   | { readonly advance: number }
-  /** A step that merges these entries of a world file into the world. */
+  /** A step that merges entries of a world file into the world. */
   | { readonly world: Readonly<Record<string, unknown>> };
 
 const STEPS_MAX = 1_000;
@@ -34,7 +34,7 @@ const eventStep = Type.Object(
     entity: Type.Optional(worldId),
     phone_number: Type.Optional(worldId),
     value: Type.Optional(anyMap),
-    /** The values to replace by their paths, as with the option `--override`. */
+    /** Values that replace those of the example, by their paths, as with the option `--override`. */
     override: Type.Optional(anyMap),
   },
   closed,
@@ -42,7 +42,7 @@ const eventStep = Type.Object(
 const advanceStep = Type.Object({ advance: Type.Integer({ minimum: 0 }) }, closed);
 const worldStep = Type.Object({ world: anyMap }, closed);
 
-/** Reads a script. Throws `ConfigProblem` with the number of the step. */
+/** Reads a script. Throws `ConfigProblem`, whose message has the number of the wrong step. */
 export async function readScript(file: string): Promise<readonly Step[]> {
   const list = await readYaml(await readTextFile("--script", file)).catch((error: Error) => {
     throw new ConfigProblem("--script", `${file}: ${error.message}`);
@@ -71,27 +71,27 @@ function stepOf(given: unknown): Step {
   return { trigger: { ...event, value, overrides: Object.entries(override).map(([path, one]) => ({ path, value: one })) } };
 }
 
-/** The number of steps in a path: more than any payload has, and a limit for the work of one override. */
+/** The limit of steps in a path. No payload is nested deeper, and the limit bounds the work for one override. */
 const PATH_STEPS_MAX = 32;
-/** One step of a path: a key, or an index in a list. */
+/** Matches one step of a path: a key, or the index of a list's item. */
 const STEP = /^(?:([^.[\]]+)|\[(\d{1,6})\])/;
 
 type Override = { readonly path: string } & (
   | { readonly value: unknown }
-  /** Text as on a command line; the value in the example decides its type. */
+  /** A text of the command line. The value that it replaces decides its type. */
   | { readonly text: string }
 );
 
 const wrong = (path: string, problem: string): ConfigProblem => new ConfigProblem("--override", `"${path}" ${problem}`);
 
-/** Reads an override, `path=value`. Throws `ConfigProblem`. */
+/** Parses an override, `path=value`. Throws `ConfigProblem`. */
 export function overrideOf(given: string): Override {
   const at = given.indexOf("=");
   if (at < 1) throw wrong(given, "is not path=value, e.g. messages[0].text.body=hello");
   return { path: given.slice(0, at), text: given.slice(at + 1) };
 }
 
-/** Replaces values of an example. Throws `ConfigProblem`. */
+/** Replaces values of an example by overrides. Throws `ConfigProblem`. */
 export const withOverrides = (example: unknown, overrides: readonly Override[]): unknown =>
   overrides.reduce((value, override) => replaced(value, stepsOf(override.path), override), example);
 
@@ -124,7 +124,7 @@ function replaced(before: unknown, [step, ...rest]: Steps, override: Override): 
   return { ...map, [step]: replaced(inside, rest, override) };
 }
 
-/** The value for a text: text if it replaces text; else the text's JSON, or the text itself if it is not valid JSON. */
+/** Converts an override's text. The result is a text if it replaces a text; otherwise the parsed JSON, or the text itself if it is not JSON. */
 function typed(text: string, before: unknown): unknown {
   if (typeof before === "string") return text;
   try {

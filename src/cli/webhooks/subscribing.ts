@@ -1,6 +1,6 @@
 /**
- * The subscriptions that `plaza listen` makes besides the callback (`listen.ts`): fields, and the accounts and pages that have these fields. The
- * command creates no tokens, although some webhooks need a token too.
+ * Makes the subscriptions that `plaza listen` (`listen.ts`) needs besides the callback: the fields, and the accounts and pages that send these
+ * fields. The command creates no tokens, although some webhooks are only sent if the app has a token.
  */
 import { ConfigProblem } from "#config/config";
 import { ControlRefusal, type ControlRequests, entriesOf } from "#control/client/requests";
@@ -18,19 +18,19 @@ export interface AppEntry {
 export interface Subscription {
   readonly object: WebhookObject;
   readonly fields: readonly string[];
-  /** The callback that replaces the app's own one. */
+  /** The callback for the webhooks of this object, in place of the app's callback. */
   readonly callback?: AppEntry["callback"];
 }
 
-/** The number of accounts of each kind that are subscribed. A world may have millions. */
+/** The greatest number of accounts that are subscribed for each object, because a world may have millions. */
 const ACCOUNTS_MAX = 1_000;
-/** The number of accounts that are read at a time: a page with all its people may be some 600 kB. */
+/** The number of accounts in one request. A page with all its people may have some 600 kB. */
 const ACCOUNTS_PAGE = 50;
 
 export type Fields = Readonly<Partial<Record<WebhookObject, readonly string[]>>>;
 
 /**
- * The fields that the option `--events` gives, by object: `messages` is a field of each object that has it, `*` means all fields. Throws
+ * Reads the option `--events` into fields by object. `messages` means this field of each object that has it, `*` means all fields. Throws
  * `ConfigProblem`.
  */
 export function fieldsNamed(names: string, all: readonly WebhookField[]): Fields {
@@ -65,10 +65,10 @@ interface Account {
   readonly app_connections?: readonly string[];
 }
 
-/** For each object, the key of the nodes that have the subscription: the subscription of a catalog is on its page, for any fields. */
+/** The nodes that store the subscriptions of each object. The subscription of a catalog is stored on its page and covers all fields. */
 const subscribedOn = { ...nodesOf, catalog: "pages" } as const;
 
-/** For each object, the change of an account after which the app gets its fields; undefined if the app gets them already. */
+/** For each object, the change of an account that makes the app get its fields; undefined if the app gets the fields without a change. */
 const change: Readonly<Record<WebhookObject, (account: Account, app: string, fields: readonly string[]) => Partial<Account> | undefined>> = {
   page: ({ subscribed_apps = [] }, app, fields) => {
     const before = subscribed_apps.find((one) => one.app === app)?.subscribed_fields ?? [];
@@ -83,7 +83,7 @@ const change: Readonly<Record<WebhookObject, (account: Account, app: string, fie
   social: ({ app_connections = [] }, app) => (app_connections.includes(app) ? undefined : { app_connections: [...app_connections, app] }),
 };
 
-/** An account that was changed, with the subscriptions that the app had there before. */
+/** An account that the command changed, with the app's earlier subscriptions on the account. */
 export interface Subscribed {
   readonly object: WebhookObject;
   readonly id: string;
@@ -92,14 +92,14 @@ export interface Subscribed {
 
 const pathOf = ({ object, id }: Pick<Subscribed, "object" | "id">): string => `nodes/${subscribedOn[object]}/${id}`;
 
-/** Restores the earlier subscriptions of the app on the account. Changes by others stay. */
+/** Returns the change that restores the app's earlier subscriptions on the account. Subscriptions of other apps stay. */
 function restored({ object, before }: Subscribed, now: Account, app: string): Partial<Account> {
   if (object === "social") return { app_connections: (now.app_connections ?? []).filter((one) => one !== app) };
   const others = (now.subscribed_apps ?? []).filter((one) => one.app !== app);
   return { subscribed_apps: [...others, ...(before.subscribed_apps ?? [])] };
 }
 
-/** Subscribes the app to every account and page that has such fields. The function adds each changed account to `subscribed`. */
+/** Subscribes the app to every account and page that can send the fields. The function adds each changed account to `subscribed`. */
 export async function subscribeAccounts(control: ControlRequests, app: string, fields: Fields, subscribed: Subscribed[]): Promise<void> {
   for (const [object, names] of Object.entries(fields) as [WebhookObject, readonly string[]][]) {
     if (names.length === 0) continue;
@@ -113,7 +113,7 @@ export async function subscribeAccounts(control: ControlRequests, app: string, f
   }
 }
 
-/** Unsubscribes the accounts, the last one first. An account that was deleted meanwhile is skipped. */
+/** Restores the accounts' subscriptions, the last changed account first. An account that was deleted meanwhile is skipped. */
 export async function unsubscribeAccounts(control: ControlRequests, app: string, subscribed: readonly Subscribed[]): Promise<void> {
   for (const one of subscribed.toReversed()) {
     try {

@@ -12,7 +12,7 @@ import { overrideOf, readScript, type Trigger, withOverrides } from "./script.ts
 
 const { all } = buildRegistry().webhookFields;
 
-/** Makes the events. Resolves with the exit code: 0 if every callback accepted every event. `excess` has the arguments after the event. */
+/** Makes the events. Resolves with 0 if every callback accepted every event. `excess` has the arguments after the event. */
 export async function trigger(event: string | undefined, given: Given, excess: readonly string[] = []): Promise<number> {
   if (given.list === true) return listEvents();
   if (event !== undefined && excess.length > 0) return fail(oneEvent([event, ...excess]), WRONG_USE);
@@ -32,7 +32,10 @@ function listEvents(): number {
   return 0;
 }
 
-/** The message for several arguments, with the line that was meant: `page custom_labels 2001` is the event page.custom_labels of the page 2001. */
+/**
+ * Makes the message for several arguments, with the command that the user meant: `page custom_labels 2001` is the event page.custom_labels of page
+ * 2001.
+ */
 function oneEvent(words: readonly string[]): string {
   const [object = "", field = ""] = words;
   const isSplit = all.some((one) => one.object === object && one.field === field);
@@ -64,7 +67,7 @@ function jsonOf(text: string): unknown {
 }
 
 async function runScript(control: ControlRequests, file: string, given: Given): Promise<number> {
-  // With --json only deliveries are printed.
+  // With `--json`, only deliveries are printed.
   const tell = given.json === true ? () => {} : say;
   const steps = await readScript(file);
   // The names of all events are checked before the first event is made.

@@ -25,7 +25,7 @@ export function addWebhookCommands(plaza: Command): void {
     .option("--value <JSON>", "the value of the event (default: an example)")
     .option("--script <FILE>", "trigger the events of this file, step by step; - reads standard input")
     .option("--json", "print one JSON object per delivery, with every attempt")
-    // The command itself refuses further arguments, because it knows the line that was meant.
+    // `trigger` itself refuses further arguments, because its message can name the command that the user meant.
     .allowExcessArguments();
   trigger.action(runs(async (given, event) => (await import("./trigger.ts")).trigger(event, given, trigger.args.slice(1))));
   addDeliveryCommands(plaza.command("deliveries").description("lists webhook deliveries, and sends them again"));

@@ -1,4 +1,7 @@
-/** The commands that run a program against a server of its own, and judge the program or record what it does: `plaza storm`, `plaza review`, `plaza trace`. */
+/**
+ * The commands `plaza storm`, `plaza review` and `plaza trace`. They run a program against a server of its own, and test the program or record its
+ * requests.
+ */
 import { findConfigFile } from "#config/config-file";
 import { forTests } from "#config/for-tests";
 import { variableOf } from "#config/option";
@@ -11,10 +14,10 @@ import { environmentOfProgram } from "../proxies.ts";
 import { fail, note, say, WRONG_USE } from "../terminal/output.ts";
 import { runAndExit, startTestServer, type TestServer } from "../test-server.ts";
 
-/** The data of a server for tests, if no option names others. */
+/** The default data of a server for tests. */
 const IN_MEMORY = forTests.data;
 
-/** Starts a server, and calls `use` with it. Exits with the code that `use` resolves with, or with that of a failed start. */
+/** Starts a server and passes it to `use`. Exits with the exit code of `use`, or with that of the failed start. */
 async function withServerOfItsOwn(given: Given, use: (server: Server) => Promise<number>): Promise<number> {
   return runAndExit(
     async () => {
@@ -25,7 +28,7 @@ async function withServerOfItsOwn(given: Given, use: (server: Server) => Promise
   );
 }
 
-/** `plaza storm -- <command>`. */
+/** Runs `plaza storm -- <command>`. */
 export async function storm(command: readonly string[], given: Given): Promise<number> {
   const [{ stormCommand }, numbers] = [await import("#workbench/storm/command"), numbersIn(given, ["pairs", "jobs", "timeout_ms", "seed"])];
   if (typeof numbers === "string") return fail(numbers, WRONG_USE);
@@ -44,7 +47,7 @@ export async function storm(command: readonly string[], given: Given): Promise<n
   );
 }
 
-/** `plaza review -- <command>`. */
+/** Runs `plaza review -- <command>`. */
 export async function review(command: readonly string[], given: Given): Promise<number> {
   const [{ reviewCommand }, numbers] = [await import("#workbench/review/command"), numbersIn(given, ["timeout_ms"])];
   if (typeof numbers === "string") return fail(numbers, WRONG_USE);
@@ -53,21 +56,21 @@ export async function review(command: readonly string[], given: Given): Promise<
   );
 }
 
-/** The record of `plaza exec --trace`. */
+/** The recording of `plaza exec --trace`. */
 export interface RunningTrace {
-  /** The variables of the command, which lead its calls of the control API through the record. */
+  /** The variables for the command, by which its calls of the control API are recorded as well. */
   readonly variables: Readonly<Record<string, string>>;
   finish(command: readonly string[], exitCode: number): Promise<void>;
 }
 
-/** Begins the record. Rejects if the file cannot be written. */
+/** Begins the recording. Rejects if the file cannot be written. */
 export async function startTrace(file: string, { ready, controlKey, fetchControl }: TestServer): Promise<RunningTrace> {
   const { startTracing } = await import("#workbench/trace/commands");
   const { controlUrl, finish } = await startTracing(file, new Connection(String(ready.control_url), controlKey, fetchControl));
   return { variables: { [variableOf("control_url")]: controlUrl }, finish };
 }
 
-/** `plaza trace <file>`. */
+/** Runs `plaza trace <file>`. */
 export async function trace(file: string, given: Given): Promise<number> {
   const { printTrace } = await import("#workbench/trace/commands");
   try {
@@ -80,7 +83,7 @@ export async function trace(file: string, given: Given): Promise<number> {
 
 const textOf = (value: unknown): string | undefined => (value === undefined ? undefined : String(value));
 
-/** The options that are positive numbers, or 0 for `pairs`; a text with the problem of the first that is not. */
+/** Reads options that must be positive numbers (`pairs` may be 0). Returns the problem of the first wrong option as a text. */
 function numbersIn(given: Given, names: readonly string[]): Readonly<Record<string, number | undefined>> | string {
   const found: Record<string, number | undefined> = {};
   for (const name of names) {
@@ -94,13 +97,16 @@ function numbersIn(given: Given, names: readonly string[]): Readonly<Record<stri
   return found;
 }
 
-/** The first run has created data that stay, and `--world` is for empty data. Merging the same file again changes nothing. */
+/**
+ * Returns the option to add for another run on the same data: `--world` alone needs empty data, and merging the same file again with `--import`
+ * changes nothing.
+ */
 function wordsForNextRun({ world, import: isMerged, data = IN_MEMORY, databases }: Given): readonly string[] {
   const staysFilled = data !== IN_MEMORY || databases !== undefined;
   return staysFilled && world !== undefined && isMerged !== true ? ["--import"] : [];
 }
 
-/** The words of the command line before `--`, without a schedule. */
+/** Returns the words of the command line before `--`, without the options that choose a schedule. */
 function optionWords(words: readonly string[]): readonly string[] {
   const before = words.slice(0, words.indexOf("--") === -1 ? 0 : words.indexOf("--"));
   return before.filter((word, at) => word !== "--schedule" && before[at - 1] !== "--schedule" && !word.startsWith("--schedule="));
