@@ -1,4 +1,4 @@
-/** Reads case files into cases. A key that the format does not know is an error, so that a misspelt expectation cannot pass unseen. */
+/** Reads case files into cases. An unknown key in a case file is an error, so that a misspelt expectation cannot pass unseen. */
 import { basename } from "node:path";
 import { caseTexts } from "./files.ts";
 import { parseStep, type Step } from "./step-format.ts";
@@ -10,18 +10,21 @@ export interface Case {
   readonly area: string;
   /** The path of the case file below `cases/`. */
   readonly file: string;
-  /** The title of the case as the file has it. */
+  /** The title of the case as its file writes it. */
   readonly name: string;
-  /** The title of the case, with the row of `examples` and the response profile if there are several. */
+  /** The title of the case, followed by the row of `examples` and the response profile if the file makes several cases of this one. */
   readonly title: string;
   readonly clauses: readonly string[];
   readonly decisions: readonly string[];
   readonly profile: Profile;
   /** The name of the base world, which is a file of `worlds/`. */
   readonly world: string;
-  /** Entries in the form of a world file, which are added to the base world. */
+  /** Entries of a world file that are added to the base world. */
   readonly fragment: Readonly<Record<string, unknown>>;
-  /** Whether the case gets a server or a snapshot of its own, because it changes things that other cases rely on (the clock, an app). */
+  /**
+   * Whether the case needs a server of its own, or restores the world afterwards, because it changes something that other cases need (the clock, an
+   * app).
+   */
   readonly isAlone: boolean;
   /** The options with which the case's server starts, as in `plaza.config.yaml`. */
   readonly options: Readonly<Record<string, string>>;
@@ -34,8 +37,8 @@ export const serverKey = (testCase: Case): string =>
   JSON.stringify([testCase.profile, testCase.world, testCase.fragment, testCase.options, testCase.isAlone ? testCase.title : ""]);
 
 /**
- * Groups the cases for servers that the suite starts. Cases that must be alone come last, each in the world as it began. To start a server for each
- * of these would take half of the time of the whole suite.
+ * Groups the cases for servers that the suite starts. Cases that must be alone come last, and the world is reset for each. Starting a server for each
+ * of them would take half of the time of the whole suite.
  */
 export const onOneServer = (cases: readonly Case[]): Case[][] =>
   [...Map.groupBy(cases, (testCase) => serverKey({ ...testCase, isAlone: false })).values()].map((group) => [
@@ -124,7 +127,7 @@ function rowName(row: Raw): string {
   return text === "" ? "" : ` (${text.length > 120 ? `${text.slice(0, 120)}…` : text})`;
 }
 
-/** Replaces each `use` with the steps of the named block. `with` sets variables for these steps. */
+/** Replaces each `use` by the steps of the named block. `with` sets variables for these steps. */
 function expand(steps: readonly Raw[], blocks: Raw, where: string, depth = 0): Raw[] {
   if (depth > 5) throw new CaseFormatError(`${where}: blocks use each other in a circle`);
   return steps.flatMap((step) => {

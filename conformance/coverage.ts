@@ -11,12 +11,15 @@ export interface Clause {
   readonly text: string;
 }
 
-/** The kinds of clauses that a server can show. The kind `open` is left out by the interface document, and `info` is about other things. */
+/**
+ * The kinds of clauses that responses of a server can prove. A clause of the kind `open` leaves a question open, and one of the kind `info` is not
+ * about the server.
+ */
 export const showableKinds: ReadonlySet<string> = new Set(["rule", "shape", "limit", "state"]);
 
 export const readClauses = (): Clause[] => readYaml(specTexts["clauses.yaml"] ?? "") as Clause[];
 
-/** The cases that cite nothing, or cite something that is not a clause. */
+/** Returns the cases that cite no clause, or something that is not a clause. */
 export function wrongCitations(cases: readonly Case[], clauses: readonly Clause[]): string[] {
   const known = new Set(clauses.map((clause) => clause.id));
   return cases.flatMap((testCase) => {
@@ -31,10 +34,10 @@ export function wrongCitations(cases: readonly Case[], clauses: readonly Clause[
   });
 }
 
-/** The reasons in `spec/uncovered.md` why a clause has no case, by the clause. */
+/** Reads from `spec/uncovered.md` the reason why a clause has no case, by the id of the clause. */
 export const readReasons = (): Map<string, string> => readClauseTable("uncovered.md");
 
-/** The rows of a table in `spec/` whose first column is a clause. */
+/** Reads the rows of a table in `spec/` whose first column is a clause. */
 export function readClauseTable(file: string): Map<string, string> {
   const rows = (specTexts[file] ?? "").matchAll(/^\|\s*([A-Z][\w-]*)\s*\|\s*(.+?)\s*\|\s*$/gm);
   return new Map([...rows].map(([, id = "", reason = ""]) => [id, reason]));

@@ -1,4 +1,4 @@
-/** The texts of the cases, of their worlds, and of the files in `spec/` about clauses. */
+/** The texts of the cases, of the worlds for cases, and of the files in `spec/` about clauses. */
 import { textsBelow } from "./texts.ts" with { type: "macro" };
 
 type Texts = Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-/** Prepares a server that runs already, and that the suite did not start, for a case. */
+/** Prepares a running server, which the suite did not start, for a case. */
 import type { Case } from "./cases.ts";
 import { exchange } from "./http/requests.ts";
 import type { Target } from "./session.ts";
@@ -15,9 +15,7 @@ export interface GivenServer {
   readonly controlKey?: string;
 }
 
-/**
- * The addresses of a server that runs already. The surfaces have the default mounts of D-01 below the base address.
- */
+/** Returns the addresses of a running server. The surfaces have the default mounts of D-01 below the base address. */
 export function givenTarget(given: GivenServer): Target {
   const base = given.baseUrl.replace(/\/$/, "");
   const surfaces = { base, app: `${base}/app`, microblog: `${base}/microblog/v1.0`, ads: `${base}/ads`, social_login: `${base}/social-login` };
@@ -36,8 +34,8 @@ export interface Prepared {
 }
 
 /**
- * Prepares a running server for a case: loads the case's world. If the case must be alone, stores the server's state, and `after` restores it.
- * `loaded` has the entries that this run has loaded.
+ * Prepares a running server for a case by loading the case's world. If the case must be alone, this function stores a snapshot of the world, and
+ * `after` restores the snapshot. `loaded` has the entries that this run has already loaded.
  */
 export async function prepareGiven(target: Target, testCase: Case, receiver: string, loaded: Set<string>): Promise<Prepared> {
   const nothing = async () => {};

@@ -1,6 +1,6 @@
 /**
  * Fills in `{{name}}` in a case. The name is a variable, or a function with arguments after colons (`{{sha256:text}}`). The innermost braces are
- * filled in first, so that an argument may be a variable: `{{hmac_sha256:s3cret:{{token}}}}`.
+ * filled in first, so an argument may be a variable: `{{hmac_sha256:s3cret:{{token}}}}`.
  */
 import { createHash, createHmac } from "node:crypto";
 
@@ -9,13 +9,13 @@ export type Names = Map<string, unknown>;
 
 let lastId = 0;
 
-/** A node id that nothing else uses: the microseconds since 1970, which grow and are below 2^53. */
+/** Returns a node id that nothing else uses: the microseconds since 1970, which always grow and are below 2^53. */
 export function freshId(): string {
   lastId = Math.max(Date.now() * 1000, lastId + 1);
   return String(lastId);
 }
 
-/** A short word that nothing else uses, for the names of labels and personas. */
+/** Returns a short word that nothing else uses, for the names of labels and personas. */
 export const uniqueWord = (id = freshId()): string => BigInt(id).toString(36);
 
 const functions: Readonly<Record<string, (first: string, second: string) => string>> = {
@@ -33,7 +33,7 @@ const functions: Readonly<Record<string, (first: string, second: string) => stri
 
 const INNERMOST = /\{\{([^{}]*)\}\}/;
 
-/** A copy of `value` with every `{{…}}` filled in. A text that consists of one variable becomes the value of the variable, of whatever type. */
+/** Copies `value` and fills in every `{{…}}`. A text that is only one variable becomes the variable's value, which need not be a text. */
 export function fill(value: unknown, names: Names): unknown {
   if (typeof value === "string") return fillText(value, names);
   if (Array.isArray(value)) return value.map((item) => fill(item, names));

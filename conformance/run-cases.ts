@@ -5,10 +5,10 @@ import type { Receiver } from "./http/receiver.ts";
 import type { CaseResult } from "./report/results.ts";
 import { runCase, type Target } from "./session.ts";
 
-/** Called with each result as soon as its case has ended. */
+/** A function that gets each result as soon as its case has ended. */
 export type Note = (result: CaseResult) => void;
 
-/** The result of a case for which the server could not be prepared. */
+/** Makes the result of a case for which the server could not be prepared. */
 export const notReady = (testCase: Case, error: unknown): CaseResult => ({
   testCase,
   outcome: "failed",
@@ -28,10 +28,10 @@ export async function resultOf(testCase: Case, target: Target, receiver: Receive
   return { testCase, durationMs, ...(failure === undefined ? { outcome: "passed" } : { outcome: "failed", failure }) };
 }
 
-/** The world, with its date, that a server without a control API must have, because nobody can add the nodes of other worlds to it. */
+/** The world that a server without a control API must have loaded, with the date of this world, because the suite cannot add nodes to it. */
 const HELD_WORLD = "standard";
 
-/** The reason why a server that runs already cannot run the case; undefined if it can. */
+/** Returns the reason why a running server cannot run the case; undefined if it can. */
 export function obstacle(testCase: Case, profile: string, { controlUrl, controlKey }: GivenServer): string | undefined {
   if (testCase.profile !== profile) return `needs profile ${testCase.profile}`;
   const options = Object.entries(testCase.options).map(([name, value]) => `--${name} ${value}`);

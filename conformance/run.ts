@@ -1,4 +1,4 @@
-/** The conformance suite as a program: `bun conformance/run.ts --help`. */
+/** The program of the conformance suite: `bun conformance/run.ts --help`. */
 import { parseArgs } from "node:util";
 import { type Case, onOneServer } from "./cases.ts";
 import type { Receiver } from "./http/receiver.ts";
@@ -35,7 +35,7 @@ const { values: options } = parseArgs({
   },
 });
 
-/** Starts a server for each response profile and world, one after the other, and runs the cases of each. */
+/** Starts one server after the other, for each response profile and world, and runs the cases of each server. */
 async function runOnOwn(cases: readonly Case[], receiver: Receiver, note: Note): Promise<void> {
   for (const group of onOneServer(cases)) {
     const [first] = group;

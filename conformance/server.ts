@@ -1,4 +1,4 @@
-/** Starts servers from `bin/plaza` to run cases on: one for each response profile and world. */
+/** Starts servers from `bin/plaza` for the cases: one server for each response profile and world. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,18 +12,18 @@ import type { Target } from "./session.ts";
 import { buildWorld } from "./worlds.ts";
 
 const PROGRAM = join(import.meta.dirname, "..", "bin", "plaza");
-/** The time limit of a start. A start takes a quarter of a second; machines under load need far more. */
+/** The time limit of a start. A start takes a quarter of a second, but far longer on a machine under load. */
 const READY_WITHIN_MS = 60_000;
-/** The time limit of a stop. Plaza lets running requests go on for 10 s at most. */
+/** The time limit of a stop. Plaza gives running requests at most 10 s to end. */
 const STOPPED_WITHIN_MS = 12_000;
 
 export interface RunningServer extends Target {
-  /** Brings the world back to the state in which the server started. */
+  /** Restores the world with which the server started. */
   reset(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts a server. `data` has the form of `--data`. If `data` is an address of PostgreSQL, the server gets a database of its own there. */
+/** Starts a server. `data` is a value of the option `--data`. If it is an address of PostgreSQL, the server gets a database of its own there. */
 export async function startServer(testCase: Case, data: string, receiver: string): Promise<RunningServer> {
   const folder = mkdtempSync(join(tmpdir(), "plaza-conformance-"));
   const database = data.startsWith("postgres") ? await createDatabase(data) : undefined;
@@ -53,7 +53,7 @@ async function resetWorld({ addresses, controlKey }: Target): Promise<void> {
   if (response.status !== 200) throw new Error(`the world could not be reset: ${response.status}`);
 }
 
-/** The surface that each key of the ready line stands for, by the name that cases use. */
+/** The names that cases use for the surfaces whose addresses are in the server's ready line, by the keys of that line. */
 const READY_ADDRESSES: Readonly<Record<string, string>> = {
   base_url: "base",
   app_base_url: "app",

@@ -1,4 +1,4 @@
-/** Runs one case on one server: its steps in their order, up to the first step that fails. */
+/** Runs one case on one server: the steps in their order, up to the first step that fails. */
 
 import type { Case } from "./cases.ts";
 import { checkResponse, type Expectation } from "./checks/expectations.ts";
@@ -12,24 +12,24 @@ import { fill, type Names, uniqueWord } from "./names.ts";
 import type { ExchangeStep, ReceiveStep, Step } from "./step-format.ts";
 
 export interface Target {
-  /** The addresses by surface: base, app, microblog, ads and social_login, and also control and world if the control API can be used. */
+  /** The addresses of the surfaces: base, app, microblog, ads and social_login, and also control and world if the suite can use the control API. */
   readonly addresses: Readonly<Record<string, string>>;
   readonly controlKey?: string;
-  /** Replaces `{{fresh_id}}` and the values made from it, so that two servers get the same requests. */
+  /** Makes the ids for `{{fresh_id}}`. With the same ids, two servers get the same requests. */
   readonly freshId?: () => string;
-  /** Called with every request and its response, also those of the control API. */
+  /** Called with every request and its response, including those of the control API. */
   readonly observe?: (request: WireRequest, response: WireResponse) => void;
 }
 
 export interface CaseFailure {
   readonly step: number;
-  /** The request as a command for a shell. */
+  /** The request of the failed step as a command for a shell. */
   readonly sent: string;
   readonly problems: readonly Problem[];
   readonly response: string;
 }
 
-/** The greatest number of pages: a list that does not end is a failure of the server. */
+/** The greatest number of pages that a case reads. A list with more pages probably never ends, and the case fails. */
 const PAGES_MAX = 500;
 
 /** Runs a case. Returns the failure, or undefined if the case passed. */
@@ -114,7 +114,7 @@ class Session {
       return [problem("the status of the control API", "200 to 299", response.status)];
     }
     if (step.minted_as !== undefined) {
-      // operating.md: the server returns the value of a token only once, when it creates the token.
+      // operating.md: the server returns the value of a token only in the response that creates it.
       const value = valueAt(response.json, "token");
       if (typeof value !== "string") return [problem("token", "the minted value", response.json)];
       this.#names.set(step.minted_as, value);
@@ -127,7 +127,7 @@ class Session {
     const path = String(fill(step.path, this.#names));
     const count = Number(fill(step.count, this.#names));
     this.#sent = `# waiting for webhook ${count} at ${path}`;
-    // `count: 0` expects that no webhook comes.
+    // A step with `count: 0` expects that no webhook arrives.
     const webhook = await this.receiver.webhook(path, Math.max(count, 1), step.within_ms);
     if (count === 0) return webhook === undefined ? [] : [problem(`webhooks at ${path}`, "none", webhook.text)];
     if (webhook === undefined) return [problem(`webhook ${count} at ${path}`, `to arrive within ${step.within_ms} ms`, undefined)];
@@ -162,7 +162,7 @@ class Session {
     return toResponse(response);
   }
 
-  /** Reads all pages of a list: by the links (`next`, `previous`), or by cursors that this function puts into the query (`after`, `before`). */
+  /** Reads all pages of a list, by the links (`next`, `previous`), or by cursors that this function puts into the query (`after`, `before`). */
   async #follow(step: ExchangeStep): Promise<Response> {
     let items: unknown[] = [];
     let response = await this.#send(step);
@@ -170,7 +170,7 @@ class Session {
       const data = valueAt(response.json, "data");
       if (response.status !== 200 || !Array.isArray(data)) throw new Error(`page ${pages} must be a list, but is: ${describe(response)}`);
       const found = data.map((item) => valueAt(item, step.take ?? "id"));
-      // When the pages are read backwards, each page comes before those already read, so that the result is in the order of the list.
+      // Pages that are read backwards are put in front of the earlier ones, so that the items are in the order of the list.
       items = step.follow === "previous" || step.follow === "before" ? [...found, ...items] : [...items, ...found];
       if (pages > PAGES_MAX) throw new Error(`the list does not end after ${PAGES_MAX} pages`);
       const isLink = step.follow === "next" || step.follow === "previous";
@@ -185,13 +185,13 @@ class Session {
   }
 }
 
-/** The header with the token. A link repeats the query with its tokens (D-32), so only the header must be sent once more. */
+/** Returns the header with the token. A link already has the tokens of the query (D-32), so only the header must be sent again. */
 const bearerOnly = (token: unknown): unknown => {
   if (typeof token === "string") return token === "none" ? token : { bearer: token };
   return typeof token === "object" && token !== null && "bearer" in token ? { bearer: token.bearer } : "none";
 };
 
-/** Splits `send: METHOD /path` into its two parts. */
+/** Splits `send: METHOD /path` into method and path. */
 function addressed(step: ExchangeStep): ExchangeStep {
   if (step.target !== "") return step;
   const space = step.method.indexOf(" ");
@@ -201,7 +201,10 @@ function addressed(step: ExchangeStep): ExchangeStep {
 
 const toResponse = (response: WireResponse): Response => ({ ...response, json: jsonOf(response.text) });
 
-/** A place may be followed by a regular expression: then the value is the first group of its match in the text at that place. */
+/**
+ * Returns a value of the response: `header:name`, `status`, `items`, `text`, or a JSON path. If a regular expression follows, the result is the first
+ * group of its match in the value.
+ */
 function placeIn(response: Response, place: string): unknown {
   const [, outer, pattern] = /^(\S+) \/(.+)\/$/.exec(place) ?? [];
   if (outer !== undefined && pattern !== undefined) return new RegExp(pattern).exec(String(placeIn(response, outer)))?.[1];

@@ -1,4 +1,4 @@
-/** One step of a case, as a case file writes it and as the runner uses it. The reference is in README.md. */
+/** One step of a case: the form in a case file, and the form that the runner uses. README.md explains all keys. */
 import type { Expectation } from "./checks/expectations.ts";
 import type { RequestStep } from "./http/requests.ts";
 
@@ -6,7 +6,7 @@ type Raw = Record<string, unknown>;
 
 interface StepEnd {
   readonly expect?: Expectation;
-  /** The variables to set, each with a JSON path, `header:name`, `status`, `items` or `text`. */
+  /** The variables to set. Each gets the value of a JSON path, `header:name`, `status`, `items` or `text`. */
   readonly save?: Readonly<Record<string, string>>;
   readonly response_as?: string;
   readonly isExpecting: boolean;
@@ -17,9 +17,9 @@ export interface ExchangeStep extends StepEnd, RequestStep {
   readonly repeat?: number | string;
   readonly follow?: "next" | "previous" | "after" | "before";
   readonly take?: string;
-  /** Whether the step only prepares the case with the control API. A refusal is reported as a refusal of the control API. */
+  /** Whether the step only prepares the case by the control API. If the server refuses it, the report says that the control API refused. */
   readonly isControl: boolean;
-  /** The name under which `mint` saves the value and the id of the new token. */
+  /** The variable in which `mint` saves the value and the id of the new token. */
   readonly minted_as?: string;
 }
 
@@ -75,7 +75,7 @@ export function parseStep(raw: Raw, defaults: Raw, where: string): Step {
   }
   if (raw.receive !== undefined) {
     refuseUnknown(raw, ["receive", "count", "within_ms", ...END_KEYS], where);
-    // 5 s, which is longer than a first attempt takes; first attempts are made at once (D-62).
+    // The default is 5 s. A first attempt takes less, because the server makes it at once (D-62).
     const receive = { path: String(raw.receive), count: (raw.count ?? 1) as number | string, within_ms: Number(raw.within_ms ?? 5000) };
     return { kind: "receive", ...receive, ...end, isExpecting: true };
   }
@@ -85,7 +85,7 @@ export function parseStep(raw: Raw, defaults: Raw, where: string): Step {
 function exchangeStep(raw: Raw, defaults: Raw, end: StepEnd, where: string): ExchangeStep {
   const verb = VERBS.find((name) => raw[name] !== undefined);
   refuseUnknown(raw, [verb ?? "send", ...REQUEST_KEYS, ...END_KEYS, "repeat", "follow", "take"], where);
-  // `send` is split into method and target when its variables are filled in, because the variables may contain both.
+  // `send` is split into method and target only after its variables are filled in, because a variable may contain both.
   const [method, target] = verb === undefined ? [String(raw.send ?? ""), ""] : [verb.toUpperCase(), String(raw[verb])];
   if (method === "") throw new Error(`${where}: neither a request, a control step, receive, set nor use`);
   const request = Object.fromEntries(
@@ -106,7 +106,7 @@ function exchangeStep(raw: Raw, defaults: Raw, end: StepEnd, where: string): Exc
   };
 }
 
-/** Reads the short forms of requests to the control API (docs/operating/control-api.md). */
+/** Reads the short forms for requests of the control API (docs/operating/control-api.md). */
 function controlStep(raw: Raw, end: StepEnd, where: string): ExchangeStep | undefined {
   const verb = CONTROL_VERBS.find((name) => raw[name] !== undefined);
   if (verb === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** The suite as a program: chooses cases, runs them, and reports the results. `npm run conformance` and `plaza conform` call this module. */
+/** Chooses cases, runs them, and reports the results. `npm run conformance` and `plaza conform` call this module. */
 import { closeSync, openSync, writeFileSync } from "node:fs";
 import { type Case, loadCases } from "./cases.ts";
 import { type Clause, coverageOf, readClauses, uncoveredText, wrongCitations } from "./coverage.ts";
@@ -17,12 +17,12 @@ export interface SuiteOptions {
   readonly json?: boolean;
   readonly failures?: boolean;
   readonly uncovered?: boolean;
-  /** The files to which the report is written. */
+  /** The path of the JUnit report. */
   readonly junit?: string;
   readonly html?: string;
 }
 
-/** A problem with an option: it chooses no case, or it names a file to which the report cannot be written. */
+/** A wrong option: the option chooses no case, or names a file that cannot be written. */
 export class SuiteProblem extends Error {
   constructor(
     readonly option: string,
@@ -32,7 +32,7 @@ export class SuiteProblem extends Error {
   }
 }
 
-/** The options of both programs as help text. Both programs pass these options to `parseArgs`. */
+/** The options of both programs as help text. Both programs also pass them to `parseArgs`. */
 export const SUITE_HELP = `  --area NAME         only the cases of this area (repeatable)
   --clause ID         only the cases that cite this clause or decision (repeatable)
   --title TEXT        only the cases whose title contains this text
@@ -56,7 +56,7 @@ export function expectAreas(given: readonly string[] | undefined, all: readonly 
   if (unknown !== undefined) throw new SuiteProblem("--area", `no case is of the area "${unknown}"; the areas are ${areas.join(", ")}`);
 }
 
-/** The chosen cases. Each given name must be known, because a misspelt name would choose no case without a message. */
+/** Returns the chosen cases. An unknown name is an error, because a misspelt name would otherwise choose no case without a message. */
 function chosen(all: readonly Case[], options: SuiteOptions): Case[] {
   expectAreas(options.area, all);
   const clause = options.clause?.find((id) => !all.some(({ clauses, decisions }) => clauses.includes(id) || decisions.includes(id)));
@@ -70,7 +70,7 @@ function chosen(all: readonly Case[], options: SuiteOptions): Case[] {
   );
 }
 
-/** Checks before the cases run that the report can be written, because otherwise the results would be lost. */
+/** Checks before the run that the reports can be written, because otherwise the results would be lost. */
 function expectWritable(options: SuiteOptions): void {
   for (const name of ["junit", "html"] as const) {
     const file = options[name];
@@ -83,7 +83,7 @@ function expectWritable(options: SuiteOptions): void {
   }
 }
 
-/** Returns the exit code: 0 if all passed, 1 if a case failed or none ran. Throws SuiteProblem, and an error if a case file is wrong. */
+/** Runs the suite. Returns 0 if all cases passed, 1 if a case failed or none ran. Throws SuiteProblem, or an error if a case file is wrong. */
 export async function runSuite(
   options: SuiteOptions,
   run: (cases: readonly Case[], receiver: Receiver, note: Note) => Promise<void>,

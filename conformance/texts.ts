@@ -1,8 +1,8 @@
-/** Reads texts when the program is bundled, as a macro of `files.ts`, so that a build, a package and an executable contain the texts. */
+/** Reads texts while the program is bundled, as a macro of `files.ts`. A build, a package and an executable therefore contain the texts. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The texts below a folder, by their path in it. The folder's path is relative to this file. */
+/** Reads the texts below a folder, by their paths in the folder. The path of the folder is relative to this file. */
 export function textsBelow(folder: string): Record<string, string> {
   const root = join(import.meta.dirname, folder);
   const paths = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((path) => /\.(yaml|md)$/.test(path));

@@ -1,4 +1,4 @@
-/** Reads world files, adds the fragment of a case, and loads a world into a server that runs already. */
+/** Reads world files, adds the entries of a case, and loads a world into a running server. */
 
 import { worldTexts } from "./files.ts";
 import { exchange } from "./http/requests.ts";
@@ -11,18 +11,18 @@ export type World = Readonly<Record<string, unknown>>;
 type Entry = Readonly<Record<string, unknown>>;
 
 interface ClockState {
-  /** The time of the clock, in Unix seconds. */
+  /** The time on the world's clock, in Unix seconds. */
   readonly now: number;
   readonly frozen: boolean;
 }
 
 /**
- * The greatest difference between the server's clock and the cases. The clock runs on while the cases run, which takes minutes; times in cases are
- * right for an hour.
+ * The greatest difference between the server's clock and the time that cases expect. The clock runs on for the minutes of a run, and the times in
+ * cases stay right for an hour.
  */
 const CLOCK_SECONDS_MAX = 3_600;
 
-/** The identity of an entry of a world file. Two entries with the same identity are the same entry. */
+/** Returns a text that identifies an entry of a world file. Two entries with the same text are the same entry. */
 const identity = (entry: Entry): string => String(entry.id ?? entry.token ?? JSON.stringify(entry));
 
 const worldsRead = new Map<string, World>();
@@ -37,7 +37,7 @@ function readWorld(name: string): World {
   return world;
 }
 
-/** The base world with the entries of the fragment. If the base has an entry with the same id, the fragment's keys replace the keys of that entry. */
+/** Returns the base world with the entries of the case added. The keys of an entry replace those of the base's entry with the same id. */
 export function buildWorld(name: string, fragment: World, names: ReadonlyMap<string, unknown>): World {
   const base = readWorld(name);
   const merged: Record<string, unknown> = { ...base };
@@ -52,7 +52,10 @@ function mergeLists(base: readonly Entry[], added: readonly Entry[]): Entry[] {
   return [...byIdentity.values()];
 }
 
-/** The keys in the order in which entries can be created, because entries refer to earlier ones: pages to people, posts to pages, and so on. */
+/**
+ * The keys of a world file in the order in which their entries can be created, because entries refer to earlier ones: pages to people, posts to
+ * pages.
+ */
 const KEYS_IN_ORDER = [
   "users",
   "businesses",
@@ -78,11 +81,12 @@ const KEYS_IN_ORDER = [
   "ads",
 ];
 
-/** The keys of a world that are not nodes. */
+/** The keys of a world file that are not nodes. */
 const OTHER_KEYS: readonly string[] = ["clock", "tokens"];
 
 /**
- * The nodes of a world in the order in which they can be created. Throws if the order lacks a key, because nobody would notice the missing entries.
+ * Returns the nodes of a world in the order in which they can be created. Throws for a key that is not in the order, because its nodes would be
+ * missing without a message.
  */
 export function nodesInOrder(world: World): (readonly [key: string, entry: Entry])[] {
   const unknown = Object.keys(world).find((key) => !KEYS_IN_ORDER.includes(key) && !OTHER_KEYS.includes(key));
@@ -91,8 +95,8 @@ export function nodesInOrder(world: World): (readonly [key: string, entry: Entry
 }
 
 /**
- * Loads the entries that the server's default world lacks, one by one; status 409 means that the world has the entry. `loaded` has the entries that
- * this run has loaded already. Then sets the world's clock to the day that many cases name, unless it shows that day already.
+ * Loads the entries that the server's default world lacks, one by one. Status 409 means that the world already has the entry. `loaded` has the
+ * entries that this run has already loaded. Then this function sets the world's clock to the day that many cases name.
  */
 export async function loadWorld(target: Target, world: World, loaded: Set<string>): Promise<void> {
   const ask = async (method: string, path: string, json?: unknown) => {

@@ -1,8 +1,8 @@
-/** `npm run check`: all checks that do not run the program. `npm run check -- types tidy` runs only the named checks. */
+/** `npm run check`: runs all checks that do not run the program. `npm run check -- types tidy` runs only the named checks. */
 import { BUN, runStep, type Step, seconds } from "./steps.ts";
 
 const checks = {
-  // Formatting and lint run in one pass over the files.
+  // One pass over the files does formatting and lint.
   format: { name: "format and lint (npm run format fixes what can be fixed)", command: ["node_modules/.bin/biome", "ci", "--colors=off", "."] },
   types: { name: "types", command: ["node", "node_modules/typescript-native/bin/tsc", "--noEmit", "-p", "."] },
   console: { name: "types of the console, with those of the control API", command: [BUN, "tools/console/check.ts"] },

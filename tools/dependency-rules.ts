@@ -1,9 +1,11 @@
-/** Runs the rules of `.dependency-cruiser.cjs`, and checks that the rules saw the code. */
+/** Runs the rules of `.dependency-cruiser.cjs`, and checks that dependency-cruiser has read the code. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "./steps.ts";
 
-/** The share of modules that must be seen: with an unknown TypeScript, dependency-cruiser sees none and passes. 0.9 allows for generated files. */
+/**
+ * The fraction of modules that dependency-cruiser must read: with an unsupported TypeScript it reads none and passes. 0.9 allows for generated files.
+ */
 const SEEN_SHARE_MIN = 0.9;
 
 interface Report {
@@ -20,7 +22,7 @@ interface Violation {
 
 const FOLDERS = ["src", "test", "tools", "conformance", "bench", "clients", "workbench"];
 
-/** Runs the rules on the server at `root`. */
+/** Runs the rules on the project at `root`. */
 export function cruise(root: string): Report {
   const folders = FOLDERS.filter((folder) => existsSync(join(root, folder)));
   const program = join(ROOT, "node_modules/dependency-cruiser/bin/dependency-cruise.mjs");
@@ -32,7 +34,7 @@ export function cruise(root: string): Report {
 
 const featureOf = (path: string): string | undefined => /^src\/features\/([^/]+)\//.exec(path)?.[1];
 
-/** The circles of features that import each other, without their tests. A rule of dependency-cruiser about folders would include the tests. */
+/** Finds circles of features that import each other, without tests. A rule of dependency-cruiser about folders would include the tests. */
 export function featureCircles(modules: Report["modules"]): string[] {
   const imported = new Map<string, Set<string>>();
   for (const { source, dependencies } of modules) {
@@ -69,7 +71,7 @@ if (import.meta.main) {
   const needed = Math.ceil(files.length * SEEN_SHARE_MIN);
   const edges = seen.reduce((sum, { dependencies }) => sum + dependencies.length, 0);
   console.log(`${seen.length} of ${files.length} modules of src seen, ${edges} imports, ${forbidden.length} rules`);
-  // dependency-cruiser sees a tree without imports if it cannot parse the code: on average, every module imports something.
+  // If dependency-cruiser cannot parse the code, it finds no imports. In a parsed tree a module has at least one import on average.
   const isBlind = seen.length < needed || edges < seen.length;
   if (isBlind) console.error(`the rules saw only ${seen.length} modules (${needed} are needed) and ${edges} imports, so their result means nothing`);
   process.exit(isBlind || summary.violations.length + circles.length > 0 ? 1 : 0);

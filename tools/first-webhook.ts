@@ -1,6 +1,6 @@
 /**
- * `npm run first-webhook -- clone|package`: runs the first minutes of a new user as README.md describes them. A new user needs two commands from `git
- * clone`, or from `npm install` of the package into an empty project, to the first webhook in a handler. Checks the signature of the webhook, and
+ * `npm run first-webhook -- clone|package`: runs the first minutes of a new user as README.md describes them. A new user gets from `git clone`, or
+ * from `npm install` in an empty project, to the first webhook in a handler with two commands. The program checks the signature of the webhook, and
  * prints how long each step took.
  */
 import { createHmac } from "node:crypto";
@@ -36,7 +36,7 @@ const beginnings = {
 /** The secret of the demo app, as the starting server prints it. */
 const SECRET = "demo-app-secret";
 const READY = "Plaza is ready.";
-/** Free ports, because another server of this machine may use the usual ones. */
+/** The server uses free ports, because another server of this machine may use the default ports. */
 const env = { ...process.env, PLAZA_PORT: "0", PLAZA_CONTROL_PORT: "0", PLAZA_RTMP_PORT: "off" };
 
 async function run(cwd: string, ...command: string[]): Promise<string> {
@@ -46,7 +46,7 @@ async function run(cwd: string, ...command: string[]): Promise<string> {
   return stdout;
 }
 
-/** The user's own handler, which keeps the first webhook with a correct signature. */
+/** Starts the handler of the user, which stores the first webhook with a correct signature. */
 function openHandler() {
   const first = Promise.withResolvers<string>();
   const server = Bun.serve({
@@ -99,11 +99,11 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** The program ends the server itself, because not every version of npm passes signals on. */
+/** Ends the server directly, because not every version of npm passes signals on to it. */
 function endServer(where = ""): void {
   try {
     process.kill((JSON.parse(readFileSync(join(where, ".plaza/server.json"), "utf8")) as { pid: number }).pid, "SIGKILL");
   } catch {
-    // The server had not started.
+    // No server was running.
   }
 }

@@ -1,8 +1,8 @@
 /**
  * `npm run new-feature gift-cards`: makes the feature `src/features/gift-cards` with all its standard files, adds the feature to `src/features.ts`,
  * and adds a node of it to `test/harness/full-world.ts`, which the tests of every operation use. `npm run new-feature criteria -- criterion` also
- * gives the singular, for a name whose singular is not the name without its s.
- * The template is a working feature, `tools/feature-template`. The new feature is the template with another noun.
+ * gives the singular, for a plural that does not only add an s. The template `tools/feature-template` is a working feature; the new feature is a copy
+ * of it with another noun.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ const shout = (name: string): string => snake(name).toUpperCase();
 const spoken = (name: string): string => name.replaceAll("-", " ");
 const capital = (name: string): string => spoken(name).replace(/^./, (letter) => letter.toUpperCase());
 
-/** The text with the nouns of the template replaced in each spelling. Longer spellings come first, because they contain the shorter ones. */
+/** Replaces the nouns of the template in a text, in each spelling. Longer spellings are replaced first, because they contain the shorter ones. */
 export function renamedFor(text: string, feature: string, noun: string): string {
   const spellings = [pascal, camel, snake, shout, capital, spoken, (name: string) => name];
   return spellings.reduce((changed, spelling) => {
@@ -27,7 +27,7 @@ export function renamedFor(text: string, feature: string, noun: string): string 
   }, text);
 }
 
-/** Writes the feature below `root`. Returns the paths of the files that it made or changed. */
+/** Writes the feature below `root`. Returns the paths of the files that the function made or changed. */
 export function makeFeature(root: string, feature: string, noun: string): string[] {
   const folder = `src/features/${feature}`;
   if (existsSync(join(root, folder))) throw new Error(`${folder} exists already`);
@@ -49,7 +49,7 @@ const TOKENS = /^ {2}tokens: \[$/m;
 const NODES = /(export const nodeOfType: [^{]+\{\n[^}]*)\}/;
 const FIRST_ID = 9901;
 
-/** The source of the world with one node of the template's kind more, under an id that the file does not have yet. */
+/** Returns the world's source with one more node of the template's type. The node gets an id that the file does not have yet. */
 export function withNode(source: string, section: string, type: string): string {
   if (!TOKENS.test(source) || !NODES.test(source)) throw new Error(`${FULL_WORLD} has another form than expected: add a node there by hand`);
   let id = FIRST_ID;

@@ -1,14 +1,14 @@
 /**
  * `npm run prove`: runs the tests of test/faults, test/model, test/package, test/properties and test/worlds with many more tries (`tries` of
- * test/harness/proof.ts), and the files `*.proof.ts`, which need more than the tests do. `npm run prove -- kill` runs only the files whose name
- * contains that word. `npm run prove -- repeat 8h` repeats the whole suite for that time (`test-runs/repeat.ts`).
+ * test/harness/proof.ts), and the files `*.proof.ts`, which only this command runs. `npm run prove -- kill` runs only the files whose name contains
+ * that word. `npm run prove -- repeat 8h` repeats all tests for that time (`test-runs/repeat.ts`).
  */
 
 import { BUN, ROOT, runStep, seconds } from "./steps.ts";
 import { countOf, stepsOf } from "./test.ts";
 import { repeat } from "./test-runs/repeat.ts";
 
-/** The time limit of a proof: enough for 20 kills with a restart each, or for 100,000 requests, on a slow machine. */
+/** The time limit of a proof. It is enough for 20 kills with a restart each, or for 100,000 requests, on a slow machine. */
 const PROOF_TIMEOUT_MS = 3_600_000;
 
 const words = process.argv.slice(2);

@@ -8,7 +8,7 @@ import { readRepository } from "./tidy/repository.ts";
 import { type Sentence, type SentenceKind, sentencesOf } from "./tidy/sentences.ts";
 
 const KINDS: readonly SentenceKind[] = ["document", "comment", "message"];
-/** The least number of words of a sentence, because shorter texts are labels. */
+/** The least number of words in a drawn sentence, because a shorter text is a label. */
 const WORDS_MIN = 4;
 
 /** Draws whole sentences: the same number of each kind as long as there are enough, and each sentence at most once. */
@@ -24,7 +24,7 @@ export function drawSentences(all: readonly Sentence[], seed: number, count: num
   return drawn;
 }
 
-/** Random numbers from 0 up to 1 by Mulberry32; the same seed makes the same numbers. */
+/** Returns a function that makes random numbers from 0 up to 1 by Mulberry32. The same seed makes the same numbers. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,15 +1,13 @@
-/** Runs programs one after the other. Shows their output as it comes, and keeps it. */
+/** Runs programs one after the other. Their output is shown at once and kept for the caller. */
 export interface Step {
   readonly name: string;
   readonly command: readonly [string, ...string[]];
   readonly env?: Readonly<Record<string, string>>;
-  /**
-   * The time limit of the program. A program that hangs is killed then, so that it does not keep everybody waiting.
-   */
+  /** The time limit of the program. After this time the program is killed, so that nobody waits for a program that hangs. */
   readonly withinMs?: number;
-  /** Set to keep the output of the program without showing it. */
+  /** Whether to keep the output of the program without showing it. */
   readonly isQuiet?: boolean;
-  /** Called for each line that the program prints, without line end and colours. */
+  /** Called for each line that the program prints. The line has no line end and no colours. */
   readonly onLine?: (line: string) => void;
 }
 
@@ -22,10 +20,10 @@ export interface StepEnd {
 
 export const ROOT = new URL("..", import.meta.url).pathname;
 
-/** The Bun that runs this module, for steps that are Bun programs themselves. */
+/** The path of the running Bun, for steps that are Bun programs themselves. */
 export const BUN = process.execPath;
 
-/** The wait for the last lines, which are in the pipe already when a program has ended. */
+/** The longest wait for the last lines, which are already in the pipe when a program has ended. */
 const STREAMS_END_MS = 2_000;
 
 export async function runStep(step: Step): Promise<StepEnd> {
@@ -50,7 +48,7 @@ export async function runStep(step: Step): Promise<StepEnd> {
   return { name: step.name, exitCode, output: parts.join(""), durationMs: performance.now() - startMs };
 }
 
-/** Copies a stream of the program to the output. Programs print on both streams; a reader wants the lines on one stream, in their order. */
+/** Copies a stream of the program to stdout. Programs print on stdout and stderr; a reader wants all lines on one stream, in their order. */
 async function copy(stream: ReadableStream<Uint8Array>, parts: string[], isQuiet: boolean, onLine?: (line: string) => void): Promise<void> {
   const decoder = new TextDecoder();
   let begun = "";

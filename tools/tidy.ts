@@ -1,4 +1,4 @@
-/** `npm run tidy`: checks the rules for files that formatter, lint, types and dependency rules cannot check. */
+/** `npm run tidy`: checks the rules for files that the formatter, lint, types and dependency rules cannot check. */
 import { features } from "#features";
 import { Registry } from "#graph/contract/registry";
 import { assertions } from "./tidy/assertions.ts";

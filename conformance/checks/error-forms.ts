@@ -1,4 +1,4 @@
-/** Checks the two error objects of the interface (Resources: Error object, flat form and wrapped form; D-14, D-20, D-21). */
+/** Checks the two forms of error objects of the interface (Resources: Error object, flat form and wrapped form; D-14, D-20, D-21). */
 
 import type { Response } from "../http/response.ts";
 import { matches, type Problem, problem } from "./matchers.ts";
@@ -11,7 +11,7 @@ interface Form {
   readonly optional: Readonly<Record<string, FieldType>>;
 }
 
-// Spec: Error object, flat form. D-20 makes `pftrace_id` a part of every error.
+// Spec: Error object, flat form. D-20: every error has a `pftrace_id`.
 const flat: Form = {
   required: { message: "string", code: "integer", pftrace_id: "string" },
   optional: {
@@ -24,13 +24,13 @@ const flat: Form = {
   },
 };
 
-// Spec: Error object, wrapped form. D-21 names a wrong parameter in `error_data`, which the form of the document does not list.
+// Spec: Error object, wrapped form. D-21: `error_data` has the name of a wrong parameter, although the interface document does not list this field.
 const wrapped: Form = {
   required: { message: "string", type: "string", code: "integer", pftrace_id: "string" },
   optional: { error_subcode: "integer", is_transient: "boolean", error_data: "object", error_user_msg: "string", error_user_title: "string" },
 };
 
-/** The error that a case expects. Each key is optional, but the form of the error is always checked in full. */
+/** The error that a case expects. Each key is optional, but every response is checked for the complete form of an error. */
 export interface ErrorExpectation {
   readonly status?: unknown;
   readonly code?: unknown;
@@ -74,7 +74,7 @@ export function checkWrappedError(response: Response, expected: ErrorExpectation
 
 function checkStatus(response: Response, expected: ErrorExpectation): Problem[] {
   const ownStatus = matches(response.status, expected.status ?? { min: 400 }, "status");
-  // D-14: WWW-Authenticate accompanies every 401.
+  // D-14: every response with status 401 has the header WWW-Authenticate.
   const challenge =
     response.status === 401 ? matches(response.headers.get("www-authenticate"), { matches: "^[A-Za-z]+ " }, "header www-authenticate") : [];
   return [...ownStatus, ...challenge];
@@ -90,13 +90,13 @@ function checkFields(error: Record<string, unknown>, form: Form, expected: Error
     if (!(name in form.required) && !(name in form.optional))
       problems.push(problem(prefix + name, "an error does not have such a field", error[name]));
   }
-  // D-20: `pftrace_id` is the same as the header `x-pf-trace-id`.
+  // D-20: `pftrace_id` has the value of the header `x-pf-trace-id`.
   problems.push(...matches(response.headers.get("x-pf-trace-id"), { equals: error.pftrace_id }, "header x-pf-trace-id"));
   for (const [name, matcher] of Object.entries(expected)) {
     const place = places[name as keyof ErrorExpectation];
     if (place === undefined) throw new Error(`an error cannot be expected by ${name}: the keys are ${Object.keys(places).join(", ")}`);
     if (name === "status") continue;
-    // A message in a case is a part of the expected message, unless the case uses operators.
+    // The message of the error must contain the text in the case, unless the case uses operators.
     const wanted = name === "message" && typeof matcher === "string" ? { contains: matcher } : matcher === "none" ? { absent: true } : matcher;
     problems.push(...matches(valueAt(error, place), wanted, prefix + place));
   }

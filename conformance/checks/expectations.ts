@@ -1,4 +1,4 @@
-/** Checks a response by the `expect` block of a step. */
+/** Checks a response against the `expect` block of a step. */
 
 import type { Response } from "../http/response.ts";
 import { checkFlatError, checkWrappedError, type ErrorExpectation } from "./error-forms.ts";
@@ -8,17 +8,15 @@ import { valueAt } from "./paths.ts";
 export interface Expectation {
   readonly status?: unknown;
   readonly headers?: Readonly<Record<string, unknown>>;
-  /** The matcher of each value, by its JSON path. */
+  /** The expected value or operators of each value, by its JSON path. */
   readonly json?: Readonly<Record<string, unknown>>;
-  /**
-   * The keys that an object must have, and no others, by the JSON path of the object. A plain list of keys is for the object at the top of the body.
-   */
+  /** The exact keys of objects, by the JSON path of each object. A list of keys alone is for the body itself. */
   readonly keys?: Readonly<Record<string, unknown>> | readonly string[];
-  /** The matcher of the raw body. */
+  /** The expected value or operators of the raw body. */
   readonly text?: unknown;
   readonly flat_error?: ErrorExpectation;
   readonly wrapped_error?: ErrorExpectation;
-  /** An error in either of the two forms, for cases in which the interface leaves the form open. */
+  /** An error in either of the two forms, if the interface document does not say which form the server must use. */
   readonly any_error?: ErrorExpectation;
   readonly same_response_as?: SameResponse;
   readonly items?: unknown;
@@ -27,13 +25,13 @@ export interface Expectation {
 
 interface SameResponse {
   readonly response: string;
-  /** Texts of the earlier response, each with the text that replaces it here, e.g. the id of the request. */
+  /** Texts of the earlier response, such as the id of the request, each with the text that this response has in their place. */
   readonly replacing?: Readonly<Record<string, string>>;
 }
 
 export interface CheckSurroundings {
   readonly profile: string;
-  /** The responses that steps have stored with `response_as`. */
+  /** The responses that earlier steps have stored with `response_as`. */
   readonly kept: ReadonlyMap<string, Response>;
 }
 
@@ -70,7 +68,7 @@ function checkKeys(json: unknown, keys: NonNullable<Expectation["keys"]>): Probl
   });
 }
 
-/** Headers that differ in any two responses: the time, the trace, and the usage, which grows with each request. */
+/** Headers that differ between any two responses: the time, the trace id, and the usage, which grows with each request. */
 const CHANGING_HEADERS = new Set(["date", "x-pf-trace-id", "x-app-usage", "x-business-use-case-usage", "content-length"]);
 
 function checkSameResponse(response: Response, same: SameResponse, kept: ReadonlyMap<string, Response>): Problem[] {

@@ -1,8 +1,8 @@
-/** Checks one value by its expectation: a plain value, which must be equal, or an object of the operators below, all of which must hold. */
+/** Checks one value against its expectation: a plain value must be equal, and of an object with operators all operators must hold. */
 import { isDeepStrictEqual } from "node:util";
 import { valueAt } from "./paths.ts";
 
-/** One expectation that was not met. */
+/** One expectation that a value does not fulfil. */
 export interface Problem {
   readonly where: string;
   readonly expected: string;
@@ -29,14 +29,14 @@ const types: Readonly<Record<string, (value: unknown) => boolean>> = {
   array: (value) => Array.isArray(value),
   object: (value) => typeof value === "object" && value !== null && !Array.isArray(value),
   null: (value) => value === null,
-  // D-02: a decimal string of a positive integer up to 2^63 − 1, without leading zeros.
+  // D-02: an id is a decimal string of a positive integer up to 2^63 − 1, without leading zeros.
   id: (value) => typeof value === "string" && /^[1-9]\d{0,18}$/.test(value) && BigInt(value) <= LARGEST_ID,
   url: (value) => typeof value === "string" && /^https?:\/\//.test(value) && URL.canParse(value),
 };
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
-/** A text to sort and compare a value by, because the members of sets may be objects. */
+/** Writes a value as text, because members of a set may be objects, which cannot be sorted or compared directly. */
 const sortable = (value: unknown): string => JSON.stringify(value) ?? "undefined";
 
 const lengthOf = (value: unknown): number | undefined => {
@@ -133,7 +133,7 @@ function contains(value: unknown, argument: unknown, where: string): Problem[] {
 const isOperators = (matcher: unknown): matcher is Record<string, unknown> =>
   typeof matcher === "object" && matcher !== null && !Array.isArray(matcher);
 
-/** The expectations of `matcher` that `value` does not meet. `undefined` is a missing value. */
+/** Returns the expectations in `matcher` that `value` does not fulfil. A missing value is `undefined`. */
 export function matches(value: unknown, matcher: unknown, where: string): Problem[] {
   if (!isOperators(matcher)) return isDeepStrictEqual(value, matcher) ? [] : [problem(where, show(matcher), value)];
   return Object.entries(matcher).flatMap(([name, argument]) => {

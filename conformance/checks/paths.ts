@@ -1,4 +1,4 @@
-/** Reads JSON paths as the cases write them: `data[0].name`, `data[*].id`, `["odd.key"]`, and `$` or an empty text for the whole value. */
+/** Reads the JSON paths of cases: `data[0].name`, `data[*].id`, `["odd.key"]`. `$` or an empty text means the whole value. */
 
 const STEP = /\.?([A-Za-z0-9_-]+)|\[(\d+|\*|-\d+)\]|\["([^"]*)"\]/y;
 
@@ -19,8 +19,8 @@ function stepsOf(path: string): PathStep[] {
 }
 
 /**
- * The value at `path`, or undefined. If the path contains `[*]`, the result is the list of the values of all elements, without the elements that lack
- * the value.
+ * Returns the value at `path`, or undefined. A path with `[*]` returns the list of the values of all elements; elements without the value are left
+ * out.
  */
 export function valueAt(value: unknown, path: string): unknown {
   const steps = stepsOf(path);

@@ -1,5 +1,5 @@
 /**
- * A callback for cases about webhooks: it passes handshakes, stores the webhooks, and misbehaves if the path asks for it. `{{receiver}}` is its
+ * The callback of cases about webhooks. It responds to handshakes, stores the webhooks, and fails if the path asks for it. `{{receiver}}` is its
  * address; each case uses a path of its own below that address.
  */
 import { createServer, type IncomingMessage, type Server } from "node:http";
@@ -39,7 +39,7 @@ export class Receiver {
     this.#server.close();
   }
 
-  /** Waits for webhook number `count` (counted from 1) at `path`. Returns undefined if the webhook does not come in time. */
+  /** Waits for the webhook with this number (counted from 1) at `path`. Returns undefined if it does not arrive within the time limit. */
   async webhook(path: string, count: number, withinMs: number): Promise<Response | undefined> {
     const deadline = Date.now() + withinMs;
     for (;;) {
@@ -63,7 +63,7 @@ export class Receiver {
     arrived.push({ status: 200, headers, text, json: jsonOf(text) });
     this.#arrived.set(pathname, arrived);
     for (const wake of this.#waiting.splice(0)) wake();
-    // `/fails-2/…` refuses the first two webhooks at that path; `/fails/…` refuses all webhooks; `/gone/…` returns 410.
+    // At `/fails-2/…` the receiver refuses the first two webhooks, at `/fails/…` all webhooks, and at `/gone/…` it responds with 410.
     const failures = /\/fails(?:-(\d+))?(?=\/|$)/.exec(pathname);
     const isRefused = failures !== null && arrived.length <= Number(failures[1] ?? Number.POSITIVE_INFINITY);
     if (isRefused) return { status: 500, body: "refused" };
@@ -72,8 +72,8 @@ export class Receiver {
 }
 
 /**
- * Returns the response to a handshake: status 200 with the challenge as body (D-61). The paths `/refuses/…` and `/wrong-challenge/…` respond as their
- * names say.
+ * Responds to a handshake with status 200 and the challenge as body (D-61). The paths `/refuses/…` and `/wrong-challenge/…` respond as their names
+ * say.
  */
 function handshake(path: string, query: URLSearchParams): { status: number; body: string } {
   if (/\/refuses(\/|$)/.test(path)) return { status: 403, body: "refused" };

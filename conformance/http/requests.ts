@@ -3,9 +3,9 @@ import { send, type WireRequest, type WireResponse } from "./wire.ts";
 
 export interface RequestStep {
   readonly method: string;
-  /** The path and query as the case writes them, or an absolute address. */
+  /** The path and query as the case writes them, or a complete address. */
   readonly target: string;
-  /** The surface whose address the path belongs to. Default: `base`. */
+  /** The surface that serves the path. Default: `base`. */
   readonly on?: string;
   readonly query?: Readonly<Record<string, unknown>>;
   readonly token?: unknown;
@@ -17,7 +17,10 @@ export interface RequestStep {
   readonly body_hex?: string;
 }
 
-/** The places of a token (Authentication). A text puts the token in all three places, an object in the places that it names. */
+/**
+ * The parameters and the header in which a request sends its token (Authentication). A text sends the token in all three, an object only in those
+ * that it names.
+ */
 interface TokenPlaces {
   readonly access_token?: string;
   readonly oauth_token?: string;
@@ -37,7 +40,7 @@ function placesOf(token: unknown): TokenPlaces {
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** The pairs as a query or form. A list repeats the name; any other value that is not a text is written as JSON. */
+/** Writes pairs as a query or form. A list repeats its name; any other value that is not a text is written as JSON. */
 function encodePairs(pairs: Readonly<Record<string, unknown>>): string {
   return Object.entries(pairs)
     .flatMap(([name, value]) =>
@@ -79,7 +82,7 @@ function absolute(step: RequestStep, addresses: Readonly<Record<string, string>>
 
 interface Body {
   readonly bytes: Uint8Array;
-  /** The content type of the body. Absent if the case sends raw bytes: then only the case's own headers count. */
+  /** The content type of the body; absent if the case sends raw bytes, because such a case has its own headers. */
   readonly contentType?: string;
 }
 
@@ -111,8 +114,8 @@ function multipart(parts: Readonly<Record<string, unknown>>): Body {
 }
 
 /**
- * Returns the request as a `curl` command for a shell. The command has `$PLAZA_CONTROL_KEY` in place of the control key, because reports are stored
- * and shared. Bytes that are not text are left out.
+ * Writes the request as a `curl` command for a shell. The command has `$PLAZA_CONTROL_KEY` in place of the control key, because people store and
+ * share reports. Bytes that are not text are left out.
  */
 export function curlLine(request: WireRequest, controlKey?: string): string {
   const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
@@ -126,7 +129,7 @@ export function curlLine(request: WireRequest, controlKey?: string): string {
   return parts.join(" ");
 }
 
-/** The time limit of a request to the control API: a move of the clock ends when all work that fell due has run, such as a year of retries. */
+/** The time limit of a request to the control API. A request that moves the clock ends when all due work has run, such as a year of retries. */
 const CONTROL_WITHIN_MS = 120_000;
 
 export async function exchange(

@@ -1,4 +1,4 @@
-/** A response of the server, or a webhook that the receiver got. */
+/** A response of the server, or a webhook at the receiver. */
 
 export interface Response {
   readonly status: number;
@@ -6,7 +6,7 @@ export interface Response {
   readonly text: string;
   /** The body as JSON; undefined if it is not JSON. */
   readonly json: unknown;
-  /** Set by `follow`: the items of all pages. */
+  /** The items of all pages, if the step has `follow`. */
   readonly items?: readonly unknown[];
   readonly pages?: number;
 }

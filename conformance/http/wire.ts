@@ -1,5 +1,5 @@
 /**
- * Sends HTTP/1.1 requests as bytes on a socket. A general client would correct what some cases send on purpose: repeated slashes, a broken percent
+ * Sends HTTP/1.1 requests as bytes on a socket. An ordinary client would correct what some cases send on purpose: repeated slashes, a broken percent
  * escape, a GET with a body, a header of 100 kB. Each request has a connection of its own.
  */
 import net from "node:net";
@@ -7,7 +7,7 @@ import tls from "node:tls";
 
 export interface WireRequest {
   readonly method: string;
-  /** The scheme, host and port. `target` has the path and query, which are sent as they are written. */
+  /** The scheme, host and port. The path and query are in `target`, which is sent unchanged. */
   readonly origin: string;
   readonly target: string;
   readonly headers: readonly (readonly [string, string])[];
@@ -16,12 +16,12 @@ export interface WireRequest {
 
 export interface WireResponse {
   readonly status: number;
-  /** The headers by their names in lower case. The values of a repeated header are joined with `, `. */
+  /** The headers by name in lower case. The values of a repeated header are joined with `, `. */
   readonly headers: ReadonlyMap<string, string>;
   readonly text: string;
 }
 
-/** The time limit of a response, which is longer than any deadline of a server for an ordinary request. */
+/** The time limit of a response. It is longer than every deadline of a server for an ordinary request. */
 const RESPONSE_WITHIN_MS = 20_000;
 const BLANK_LINE = Buffer.from("\r\n\r\n");
 const LINE_END = Buffer.from("\r\n");
@@ -40,7 +40,7 @@ export function send(request: WireRequest, withinMs = RESPONSE_WITHIN_MS): Promi
       else resolve(outcome);
     };
     const noteEnd = (problem?: Error) => {
-      // A server that refuses a request early closes the connection before it has read the whole request. Its response still counts.
+      // A server that refuses a request early may close the connection before it has read the whole request. Its response still counts.
       const response = parseResponse(received, request.method, true);
       finish(response ?? problem ?? new Error(`the connection ended without a response, after ${received.length} bytes`));
     };
@@ -57,7 +57,7 @@ export function send(request: WireRequest, withinMs = RESPONSE_WITHIN_MS): Promi
   });
 }
 
-/** Checks that a server listens at the address. Rejects if no server listens. Sends no bytes. */
+/** Checks that a server listens at the address, without sending bytes. Rejects if no server listens. */
 export function expectListener(address: string): Promise<void> {
   const { host, port } = placeOf(address);
   return new Promise((resolve, reject) => {
@@ -87,7 +87,7 @@ function bytesOf(request: WireRequest, host: string): Buffer {
   return Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "utf8"), request.body ?? new Uint8Array()]);
 }
 
-/** The response in `bytes`; undefined while the response is not complete. */
+/** Parses the response in `bytes`. Returns undefined while the response is not complete. */
 function parseResponse(bytes: Buffer, method: string, isClosed: boolean): WireResponse | undefined {
   const headEnd = bytes.indexOf(BLANK_LINE);
   if (headEnd < 0) return undefined;

@@ -1,15 +1,15 @@
-/** The results of a run by clause. */
+/** Groups the results of a run by clause. */
 import { type Clause, showableKinds } from "../coverage.ts";
 import type { CaseResult } from "./results.ts";
 
 export interface ClauseResult {
   readonly clause: Clause;
-  /** `broken`: a case that cites the clause failed. `shown`: no such case failed, and at least one passed. `open`: no such case ran. */
+  /** `broken` if a case that cites the clause failed, `shown` if such cases only passed, and `open` if no such case ran. */
   readonly state: "broken" | "shown" | "open";
   readonly results: readonly CaseResult[];
 }
 
-/** The clauses that a server can show, in the order of the interface document. */
+/** The clauses that responses can prove, with their results, in the order of the interface document. */
 export const clausesOf = (results: readonly CaseResult[], clauses: readonly Clause[]): ClauseResult[] =>
   clauses
     .filter(({ kind }) => showableKinds.has(kind))
@@ -19,7 +19,7 @@ export const clausesOf = (results: readonly CaseResult[], clauses: readonly Clau
       return { clause, state: has("failed") ? "broken" : has("passed") ? "shown" : "open", results: own };
     });
 
-/** The broken clauses as text for a terminal, each with the failed cases that cite it. Empty if no clause is broken. */
+/** Writes the broken clauses for a terminal, each with the failed cases that cite it; empty if no clause is broken. */
 export function clausesText(results: readonly ClauseResult[]): string {
   const broken = results.filter(({ state }) => state === "broken");
   if (broken.length === 0) return "";

@@ -1,12 +1,12 @@
-/** Reports a run as JUnit XML: a suite for each area, a test for each case. */
+/** Reports a run as JUnit XML, with a suite for each area and a test for each case. */
 import { type CaseResult, failureText } from "./results.ts";
 
-/** Characters that XML 1.0 cannot contain, but responses may. */
+/** Matches characters that a response may contain although XML 1.0 forbids them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: XML 1.0 has no way to write them.
 const UNWRITABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 const ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
-/** A text escaped for XML and HTML, in text and in attributes. */
+/** Escapes a text for XML and HTML, in text and in attributes. */
 export const escaped = (text: string): string =>
   text
     .toWellFormed()

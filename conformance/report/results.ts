@@ -1,4 +1,4 @@
-/** The results of a run by case. */
+/** The results of the cases of a run. */
 import type { Case } from "../cases.ts";
 import type { CaseFailure } from "../session.ts";
 
@@ -47,7 +47,7 @@ const BAR_CHARACTERS = 24;
 /** The control codes (ECMA-48) that move to the first column and erase the line. */
 const CLEARED = "\r\u001b[K";
 
-/** A bar on stderr that shows how many cases have run. If stderr is not a terminal, it writes nothing. */
+/** Shows on stderr how many cases have run. It writes nothing if stderr is not a terminal. */
 export class Progress {
   readonly #total: number;
   #done = 0;
@@ -57,7 +57,7 @@ export class Progress {
     this.#total = total;
   }
 
-  /** Removes the bar, so that a line of the report can be printed before the next `ended`. */
+  /** Erases the bar, so that a line of the report can be printed. The next call of `ended` shows the bar again. */
   clear(): void {
     if (process.stderr.isTTY) process.stderr.write(CLEARED);
   }

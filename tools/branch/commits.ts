@@ -2,9 +2,9 @@
 import { ROOT } from "../steps.ts";
 import { baseOnMain, type Commit, commitsSince } from "./main-branch.ts";
 
-/** The longest subject that `git log --oneline` shows whole in a terminal of 80 columns. Forges cut off longer subjects. */
+/** The greatest length of a subject, so that `git log --oneline` shows it whole in 80 columns. Forges cut off longer subjects. */
 const SUBJECT_CHARACTERS_MAX = 72;
-/** The area or areas in front of a subject, as in `feeds: …` or `docs, clients: …`. */
+/** Matches the area or areas in front of a subject, as in `feeds: …` or `docs, clients: …`. */
 const AREA = /^[\w./@-]+(?:, [\w./@-]+)*: \S/;
 
 export function problemsOf({ subject, isMerge }: Pick<Commit, "subject" | "isMerge">): string[] {

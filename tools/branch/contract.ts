@@ -1,6 +1,6 @@
 /**
- * `npm run check -- contract`: prints how the documents of the interface and the JSON Schemas differ from those of the main branch. These files are
- * not in git, so no diff shows the differences. The command only informs: a difference is not a failure.
+ * `npm run check -- contract`: prints how the documents of the interface and the JSON Schemas differ from those of the main branch. A diff does not
+ * show these differences, because the files are not in git. The command only informs and never fails.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,19 +10,16 @@ import { documents } from "../write-docs/generated.ts";
 import { baseOnMain } from "./main-branch.ts";
 
 /**
- * The program that makes the documents. This program is run by its path, so that each commit makes its own documents. Commits that do not have this
- * program have the documents in git.
+ * The program that makes the documents. Each commit's own program makes the documents of the commit. Commits without this program have the documents
+ * in git.
  */
 const GENERATOR = "tools/write-docs/generated.ts";
-/** The number of lines for one part of a document. With this number of lines, a reviewer sees that the operation or schema is a new one. */
+/** The greatest number of lines that are printed for one operation or schema. They are enough to see that all of it is new. */
 const LINES_OF_PART_MAX = 12;
 
 type Path = readonly string[];
 
-/**
- * The documents of a commit, by their paths: made by the commit's sources with the installed packages. Empty if the commit does not have the
- * documents.
- */
+/** Makes the documents of a commit from its sources, with the installed packages. Returns them by path; empty if the commit has no documents. */
 export function documentsAt(root: string, commit: string, paths: readonly string[]): Record<string, unknown> {
   const folder = mkdtempSync(join(tmpdir(), "plaza-contract-"));
   try {
@@ -44,7 +41,7 @@ function run(cwd: string, ...command: string[]): void {
 }
 
 /**
- * One line for each operation, schema or other part that is new (`+`), gone (`-`) or changed (`~`). The changes in a changed part follow its line.
+ * Lists each operation, schema or other entry that is new (`+`), gone (`-`) or changed (`~`). The line of a changed entry is followed by its changes.
  */
 export function differences(before: unknown, after: unknown): string[] {
   const [was, is] = [partsOf(before), partsOf(after)];
@@ -66,7 +63,7 @@ function changesOf(was: ReadonlyMap<string, string>, is: ReadonlyMap<string, str
   });
 }
 
-/** The values of a document, grouped by part, each with its place in that part. */
+/** Groups the values of a document by operation or schema, each with its path there. */
 function partsOf(document: unknown): Map<string, Map<string, string>> {
   const parts = new Map<string, Map<string, string>>();
   for (const [path, value] of valuesIn(document, [])) {
@@ -89,7 +86,10 @@ function valuesIn(value: unknown, path: Path): [Path, string][] {
   return entries.flatMap(([key, one]) => valuesIn(one, [...path, key]));
 }
 
-/** The key of an entry of a list. Entries with the same name are the same entry, because the order of the lists has no meaning. */
+/**
+ * Returns the key by which entries of a list are compared. Entries of the same name are the same entry, because the order of the lists has no
+ * meaning.
+ */
 function keyIn(entry: unknown, at: number): string {
   if (typeof entry === "string") return entry;
   const { name, in: place, $ref } = (entry ?? {}) as { name?: unknown; in?: unknown; $ref?: unknown };
@@ -103,7 +103,7 @@ function report(): string {
   if (base === undefined) return "there is no main branch to compare with";
   const before = documentsAt(ROOT, base, Object.keys(documents));
   const reports = Object.entries(documents).flatMap(([path, make]) => {
-    // The document as JSON has it, without undefined values.
+    // Writing and parsing JSON removes undefined values, as in a document that is read from a file.
     const lines = differences(before[path], JSON.parse(JSON.stringify(make())));
     return lines.length === 0 ? [] : [`${path}\n${lines.map((line) => `  ${line}\n`).join("")}`];
   });

@@ -1,4 +1,4 @@
-/** Commits that are not on the main branch yet, for the checks of changes. */
+/** Finds the commits that are not on the main branch yet, for checks of a branch. */
 export interface Commit {
   readonly hash: string;
   readonly subject: string;
@@ -6,8 +6,8 @@ export interface Commit {
 }
 
 /**
- * The commit at which HEAD left the main branch, as this clone or its origin knows that branch. If HEAD is the main branch itself, the last commit
- * that origin has. Undefined if the clone knows no main branch, or not enough of its history.
+ * Returns the commit at which HEAD left the main branch, by the main branch of this clone or of its origin. If HEAD is the main branch itself,
+ * returns the last commit that origin has. Undefined if the clone has no main branch, or not enough of its history.
  */
 export function baseOnMain(root: string): string | undefined {
   const branch = git(root, "rev-parse", "--abbrev-ref", "HEAD");
@@ -17,7 +17,7 @@ export function baseOnMain(root: string): string | undefined {
   return mains.length === 0 ? undefined : git(root, "merge-base", "HEAD", ...mains);
 }
 
-/** The commits since `base`, the newest first. */
+/** Lists the commits since `base`, the newest first. */
 export function commitsSince(root: string, base: string): Commit[] {
   const lines = (git(root, "log", "--format=%h%x09%p%x09%s", `${base}..HEAD`) ?? "").split("\n").filter(Boolean);
   return lines.map((line) => {
@@ -26,7 +26,7 @@ export function commitsSince(root: string, base: string): Commit[] {
   });
 }
 
-/** The output of a git command; undefined if the command fails or git is not installed. */
+/** Returns the output of a git command; undefined if the command fails or git is not installed. */
 function git(root: string, ...args: string[]): string | undefined {
   const { success, stdout } = Bun.spawnSync(["git", ...args], { cwd: root, stderr: "ignore" });
   return success ? stdout.toString().trim() : undefined;

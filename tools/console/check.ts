@@ -1,4 +1,4 @@
-/** Checks the console: makes the types of the control API anew from its document, and then checks the types of the console. */
+/** Checks the types of the console, after making the types of the control API from its document. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../steps.ts";

@@ -3,10 +3,10 @@ import { pageMessaging } from "#features/pages/api";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
 import type { GiftCardRow } from "./gift-cards.store.ts";
 
-/** The greatest number of characters in a name. */
+/** The greatest number of characters in the name of a gift card. */
 export const GIFT_CARD_NAME_CHARACTERS_MAX = 80;
 
-/** The surfaces, tokens and callers of the operations, and the form of their errors. */
+/** What all operations of the feature share: surfaces, tokens and callers, and the form of errors. */
 const access = {
   surfaces: ["base"],
   versions: "platform",

@@ -1,4 +1,4 @@
-/** Installs every program that a test starts, for proofs and mutants, which run more than the tests of one run. */
+/** Installs every program that a test starts. Proofs and mutants need all of them, a run of tests only some. */
 import { installPostgres } from "#test-runs/postgres";
 import { install, isProgram, programs } from "#test-runs/programs";
 

@@ -9,7 +9,7 @@ import { buildRegistry } from "#main";
 import { surfaces } from "#surfaces/surfaces";
 import { asyncapiDocument } from "#webhooks/catalogue/asyncapi";
 
-/** 2026-11-18: at this time, one marketing version is left. */
+/** 2026-11-18, when only one marketing version is still served. */
 const NOW_MS = 1_795_000_000_000;
 
 const registry = buildRegistry();
@@ -23,7 +23,7 @@ const addresses = Object.fromEntries(surfaces.map(({ name, mount }) => [name, `h
 const graph = (profile: "strict" | "clients", only: object = {}): object =>
   openapiDocument(registry, { profile, calendar: standardCalendar, now: NOW_MS / 1000, addresses: addresses as never, ...only });
 
-// The documents of one surface and of one node type are parts of the whole document, so one of each is enough.
+// The documents of single surfaces and node types are cut from the whole document, so one of each is checked.
 const documents: Readonly<Record<string, object>> = {
   strict: graph("strict"),
   clients: graph("clients"),

@@ -1,9 +1,9 @@
-/** The small mistakes that a person makes in an expression, a statement or SQL, as changes of a place in the source. */
+/** Makes the small mistakes that a person makes in an expression, a statement or SQL, as changes of the source text. */
 import ts from "typescript";
 
 export interface Change {
   readonly kind: string;
-  /** The offsets of the change in the text of the file. */
+  /** The offset in the file at which the change begins. */
   readonly start: number;
   readonly end: number;
   readonly now: string;
@@ -42,16 +42,19 @@ const OTHER_METHODS: Readonly<Record<string, string>> = {
 /** Methods that a mutant leaves out: `list.filter(f)` becomes `list`. */
 const DROPPED_METHODS = new Set(["filter", "sort", "toSorted", "reverse", "toReversed", "trim", "toLowerCase", "toUpperCase", "slice"]);
 
-/** A number of this size or more is a duration or a size in bytes. One millisecond or byte more is seldom a real mistake, but twice the value is. */
+/**
+ * A number of this size or more is probably a duration or a size in bytes. One more is seldom a real mistake there, so the mutant has twice the
+ * value.
+ */
 const LARGE = 1_000;
 
-/** Properties that only documents show. `npm run check` compares the documents. */
+/** Properties that appear only in documents. `npm run check` compares the documents, so no test has to. */
 const DESCRIBING = new Set(["summary", "description", "clauses", "clause", "decisions", "decision", "example", "examples"]);
 
 /** Functions whose arguments are not exchanged, because `Math.max(b, a)` is the same as `Math.max(a, b)`. */
 const COMMUTATIVE = /^Math\.(?:min|max)$/;
 
-/** The changes of this node. The children of the node have changes of their own. */
+/** Returns the changes of this node, without those of its children. */
 export function changesAt(node: ts.Node): Change[] {
   if (ts.isBinaryExpression(node)) return operatorChanges(node);
   if (ts.isPrefixUnaryExpression(node) && node.operator === ts.SyntaxKind.ExclamationToken)
@@ -76,7 +79,7 @@ const textOf = (node: ts.Node): string => node.getText();
 
 const replaced = (kind: string, node: ts.Node, now: string): Change => ({ kind, start: node.getStart(), end: node.end, now });
 
-/** The changes that fix a condition to true or false. If the condition is a comparison, its operator also has changes of its own. */
+/** Returns the changes that make a condition always true or always false. If the condition is a comparison, its operator also has changes. */
 const decided = (condition: ts.Expression): Change[] =>
   /^(true|false)$/.test(textOf(condition)) ? [] : [replaced("condition", condition, "true"), replaced("condition", condition, "false")];
 
@@ -90,7 +93,7 @@ function operatorChanges(whole: ts.BinaryExpression): Change[] {
   return [replaced(other[0], operatorToken, other[1]), ...dropped.map((operand) => replaced("operand", whole, textOf(operand)))];
 }
 
-/** Whether a node is a text, because plus also joins texts. */
+/** Whether a node is a text. In that case plus joins texts instead of adding numbers. */
 const isText = (node: ts.Expression): boolean =>
   ts.isStringLiteralLike(node) || ts.isTemplateExpression(node) || (ts.isBinaryExpression(node) && (isText(node.left) || isText(node.right)));
 
@@ -101,7 +104,8 @@ function numberChanges(node: ts.NumericLiteral): Change[] {
 }
 
 /**
- * Whether the caller awaits the promise, because it is returned. Does not look inside a `try`: there, only an awaited promise fails into the `catch`.
+ * Whether an awaited promise is returned, so that the caller awaits it as well. Inside a `try` the await is needed, because only an awaited promise
+ * fails into the `catch`.
  */
 function isPassedOn(node: ts.AwaitExpression): boolean {
   if (!ts.isReturnStatement(node.parent) && !ts.isArrowFunction(node.parent)) return false;
@@ -136,7 +140,9 @@ const isSimple = (node: ts.Expression): boolean =>
   ts.isTemplateExpression(node) ||
   /^(?:true|false|null|this|-\d[\d_]*)$/.test(textOf(node));
 
-/** Leaves out the property, or empties its text. A property that depends on a condition has the changes of that condition. */
+/**
+ * Returns the changes that leave out the property or empty its text. If a condition decides on the property, the changes of the condition are enough.
+ */
 function propertyChanges(property: ts.ObjectLiteralElementLike): Change[] {
   if (ts.isMethodDeclaration(property) || ts.isAccessor(property)) return [];
   if (ts.isSpreadAssignment(property)) return isSimple(property.expression) ? [withoutProperty(property)] : [];
@@ -153,7 +159,7 @@ function withoutProperty(property: ts.ObjectLiteralElementLike): Change {
   return { kind: "property", start: property.getStart(), end: property.end + comma.length, now: "" };
 }
 
-/** Whether an object literal is assigned to: `({ a } = b)` reads the property. */
+/** Whether an object literal is the target of an assignment, as in `({ a } = b)`, which reads the property. */
 function isAssignedTo(node: ts.ObjectLiteralExpression): boolean {
   let at: ts.Node = node;
   while (ts.isObjectLiteralElement(at.parent) || ts.isObjectLiteralExpression(at.parent) || ts.isArrayLiteralExpression(at.parent)) at = at.parent;
@@ -167,27 +173,27 @@ function statementChanges(node: ts.ExpressionStatement): Change[] {
   return ts.isBinaryExpression(acts) || ts.isDeleteExpression(acts) ? [replaced("statement", node, ";")] : [];
 }
 
-/** Marks a text as SQL: a whole statement, or the end of one that is appended to another text. */
+/** Matches SQL: a whole statement, or the end of a statement that is appended to another text. */
 const SQL = /\b(SELECT|INSERT INTO|UPDATE|DELETE FROM|WHERE|ORDER BY|LIMIT|AND|RETURNING|FOR UPDATE)\b\s+[a-zA-Z?(\d]/;
 
-/** The text that replaces each `${…}`, padded to the same length, so that offsets stay the same. */
+/** The character that replaces each `${…}`, repeated to the same length, so that offsets stay the same. */
 const VALUE = "\uE000";
 
-/** Matches the end of a condition. */
+/** Matches the text after a condition of SQL. */
 const NEXT = String.raw`(?=\s+(?:AND|OR|ORDER|GROUP|LIMIT|RETURNING|ON CONFLICT|FOR)\b|\s*\)|\s*$)`;
 
 const ORDER = /\bORDER BY [\w.]+(?: ASC| DESC)?(?:, [\w.]+(?: ASC| DESC)?)*(?![\w.(])/g;
 
 interface Rule {
   readonly pattern: RegExp;
-  /** The replacement for the match; undefined keeps the match as it is. */
+  /** Returns the replacement for the match; undefined leaves the match unchanged. */
   readonly now: (found: RegExpExecArray) => string | undefined;
 }
 
 const turned = (pattern: RegExp, names: Readonly<Record<string, string>>): Rule => ({ pattern, now: ([found]) => names[found] });
 
 const RULES: readonly Rule[] = [
-  // Leaves out one condition.
+  // This change leaves out one condition.
   { pattern: new RegExp(String.raw`(?:(?<=^.)|\s+)AND\s+[^()]*?${NEXT}`, "g"), now: (found) => (endsInBetween(found) ? undefined : "") },
   { pattern: /\bWHERE\s+[^()]*?\s+AND\b/g, now: ([found]) => (/BETWEEN/.test(found) ? undefined : "WHERE") },
   turned(/\bIS( NOT)? NULL\b/g, { "IS NULL": "IS NOT NULL", "IS NOT NULL": "IS NULL" }),
@@ -196,7 +202,7 @@ const RULES: readonly Rule[] = [
   { pattern: /(?<=\s)=(?=\s)/g, now: (found) => (isSetting(found) ? undefined : "<>") },
   turned(/\b(DESC|ASC)\b/g, { DESC: "ASC", ASC: "DESC" }),
   { pattern: /\bORDER BY [\w.]+(?!\s+(?:ASC|DESC)|[\w.(])/g, now: ([found]) => `${found} DESC` },
-  // Leaves out the whole order, or the order of the rows that are equal in the first column.
+  // These changes leave out the whole ORDER BY, or all of its columns but the first.
   { pattern: ORDER, now: () => "" },
   { pattern: ORDER, now: ([found]) => (found.includes(",") ? found.slice(0, found.indexOf(",")) : undefined) },
   turned(/\b(MIN|MAX)\b(?=\()/g, { MIN: "MAX", MAX: "MIN" }),
@@ -219,9 +225,9 @@ function sqlChanges(node: ts.StringLiteralLike | ts.TemplateExpression): Change[
   );
 }
 
-/** The source of the literal, with everything between its texts masked. */
+/** Returns the source of the literal, in which everything that is not text is masked. */
 function masked(node: ts.StringLiteralLike | ts.TemplateExpression): string {
-  // A quote ends a condition, as the end of the text does, and is not a part of the condition.
+  // A closing quote ends a condition and is not part of it, so a blank replaces the quote.
   const source = `${VALUE}${node.getText().slice(1, -1)} `;
   if (!ts.isTemplateExpression(node)) return source;
   let text = source;

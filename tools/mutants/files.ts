@@ -1,8 +1,8 @@
-/** Finds the files of the project, the changed files among them, and the tests that import a file. */
+/** Finds the files of the project, the changed files, and the tests that import a file. */
 import { readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 
-/** The files that are committed, or would be by `git add`. */
+/** Lists the files that are committed, or would be by `git add`. */
 export const filesOf = (root: string): string[] => [
   ...new Set(git(root, "ls-files", "--cached", "--others", "--exclude-standard", "-z").split("\0").filter(Boolean).sort()),
 ];
@@ -15,12 +15,12 @@ function git(root: string, ...args: string[]): string {
 
 const isTest = (path: string): boolean => path.endsWith(".test.ts");
 
-/** Whether a file has mutants. A released migration never changes, and files with only declarations do nothing. */
+/** Whether a file has mutants. Released migrations never change, and files with only declarations do nothing, so both have none. */
 export const isMutable = (path: string): boolean => /\.ts$/.test(path) && !/\.(test|proof|migrations|d)\.ts$/.test(path);
 
 export type Lines = (line: number) => boolean;
 
-/** The lines that are new since the branch left `base`, by the path of the file. In a file that git does not know, all lines are new. */
+/** Returns the lines that are new since the branch left `base`, by the path of the file. If git does not know the file, all its lines are new. */
 export function changedLines(root: string, base = mainBranch(root)): Map<string, Lines> {
   const since = git(root, "merge-base", "HEAD", base).trim();
   const changed = new Map<string, Lines>();
@@ -45,17 +45,17 @@ function mainBranch(root: string): string {
   return known;
 }
 
-/** The distance of a test that does not import the file: farther than any test that does. */
+/** The distance of a test that does not import the file. It is greater than the distance of any test that does. */
 const NO_IMPORT = 1_000;
-/** The distance of a test that starts the program and reaches a command by its name. */
+/** The distance of a test that starts the program and runs a command by its name. */
 const BY_NAME = 3;
 /**
- * The distance of a test that imports the file itself or has its name: such a test is about the file, wherever it is. A test of the same folder may
- * be about another file. No path is as deep as this number.
+ * The distance of a test that imports the file directly or has its name. Such a test is about the file, even if it is in another folder. The number
+ * is lower than any other distance, because no path is as deep.
  */
 const OWN_IMPORT = -100;
 
-/** The files that import a file, the files that import those, and so on. */
+/** Finds the files that import a file directly or through others. */
 export class Importers {
   readonly #importers = new Map<string, Set<string>>();
   readonly #tests: readonly string[];
@@ -75,12 +75,12 @@ export class Importers {
   }
 
   /**
-   * Lists all tests; the tests that are likeliest to notice a mistake in the file come first: tests in the same folder, and tests that import the
-   * file through few others. A test that does not import the file may still start a program that does.
+   * Lists all tests. The tests that most probably notice a mistake in the file come first: tests in the same folder, and tests that import the file
+   * through few others. A test that does not import the file may still start a program that does.
    */
   testsOf(path: string): string[] {
     const distances = this.#distances(path);
-    // A common folder makes the distance between test and file shorter by two files.
+    // Each common folder makes the distance between test and file shorter by two.
     const nearness = new Map(
       this.#tests.map((test) => {
         const distance = distances.get(test) ?? (this.#isByName(test, path) ? BY_NAME : NO_IMPORT);
@@ -91,7 +91,9 @@ export class Importers {
     return [...this.#tests].sort((a, b) => (nearness.get(a) ?? 0) - (nearness.get(b) ?? 0) || (a < b ? -1 : 1));
   }
 
-  /** Whether a test names the file's command: `test/cli/server-commands.test.ts` says `doctor`, so it is about `src/cli/server/doctor.ts`. */
+  /**
+   * Whether a test is about the command of the file: `test/cli/server-commands.test.ts` contains `doctor`, the command of `src/cli/server/doctor.ts`.
+   */
   #isByName(test: string, path: string): boolean {
     const name = basename(path, ".ts");
     const isNear = sharedFolders(asSource(test), path) > 1 || basename(test).startsWith(name);
@@ -111,12 +113,15 @@ function resolved(root: string, from: string, name: string): string | undefined 
   try {
     return relative(root, Bun.resolveSync(name, join(root, dirname(from))));
   } catch {
-    // The import is a package that is not installed, or belongs to the code of a page.
+    // The import is a package that is not installed, or belongs to the code of a web page.
     return undefined;
   }
 }
 
-/** The path below `src` that a test is about. Tests that start programs are below `test`, in a folder with the name of that part of the server. */
+/**
+ * Returns the path below `src` that a test is about. Tests that start programs are below `test`, in a folder with the name of the tested part of
+ * `src`.
+ */
 const asSource = (test: string): string => test.replace(/^test\//, "src/").replace("-suite/", "/");
 
 function sharedFolders(a: string, b: string): number {

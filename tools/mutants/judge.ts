@@ -1,4 +1,4 @@
-/** Runs the tests on a mutant until one notices it. */
+/** Runs the tests on a mutant until a test notices it. */
 import { BUN } from "../steps.ts";
 import { testFiles } from "../test-runs/files.ts";
 import { BOTH, quickDatabases } from "../test-runs/runs.ts";
@@ -11,37 +11,37 @@ type Outcome = "noticed" | "timeout" | "does not compile" | "survived" | "equiva
 
 export const RUNS = ["npm test", "test:all"] as const;
 
-/** `npm run test:all` contains the tests of `npm test`, and more. */
+/** The runs of tests. `npm run test:all` contains the tests of `npm test`, and more. */
 export type Run = (typeof RUNS)[number];
 
 export interface Verdict {
   readonly outcome: Outcome;
   /** The test or case that noticed the mutant. */
   readonly by?: string;
-  /** The run of tests in which the mutant was noticed. */
+  /** The command whose tests noticed the mutant. */
   readonly run?: Run;
   /** The number of test files that passed with the mutant. */
   readonly ran: number;
 }
 
-/** The number of nearest test files: the file's own tests and those of its neighbours notice most mutants that any test notices. */
+/** The number of test files that run first: those of the file itself and of its neighbours. They notice most mutants that any test notices. */
 const NEAR_FILES = 4;
 /** The lint rule that refuses a promise that nobody awaits. */
 const PROMISES = ["node_modules/.bin/biome", "lint", "--only=nursery/noFloatingPromises"] as const;
 const LINT_TIMEOUT_MS = 120_000;
 
 /**
- * These tests belong to no single file, but within a second or two they compare everything that documents say, and the order of everything that a
- * world exports.
+ * These tests belong to no single file. Within a second or two they compare everything that documents say, and the order of everything in an exported
+ * world.
  */
 const OF_ALL = ["tools/write-docs/pages.test.ts", "test/worlds/export-order.test.ts"];
 
-/** The time limit of a test that hangs because of a mutant. The project's tests take less, also on a busy machine. */
+/** The time limit of a test, because a mutant may make the test hang. The project's tests take less, even on a busy machine. */
 const TEST_TIMEOUT_MS = 20_000;
 
 /**
- * The limits of a process with test files, because the test runner cannot stop an endless loop. Most test files take some seconds each. Those
- * with browsers, streams and packages take a minute, as the conformance cases of an area do; on a busy machine they take several times as long.
+ * The limits of a process with test files, because the test runner cannot stop an endless loop. Most test files take some seconds. Files with
+ * browsers, streams and packages take a minute, as do the conformance cases of an area; on a busy machine they take several times as long.
  */
 const FILES = {
   "npm test": { atOnce: 10, timeoutMs: 45_000 },
@@ -60,10 +60,10 @@ const testCommand = (files: readonly string[]): Command => [
 ];
 
 interface Limits {
-  /** The time for which the other tests of a run are tried on a mutant that survived the nearest tests, after the conformance cases. 0 leaves them out. */
+  /** The time for the other tests of a run, if the mutant survived the nearest tests and the conformance cases; 0 leaves these tests out. */
   readonly restMs: number;
   readonly conformanceOf: (path: string) => Command | undefined;
-  /** Whether a command passes on the unchanged project, shared by all copies. A command that fails there cannot notice a mutant. */
+  /** Whether a command passes on the unchanged project. All copies share the result. A command that fails there cannot notice a mutant. */
   readonly passes: Map<string, Promise<boolean>>;
 }
 
@@ -118,7 +118,7 @@ export class Judge {
     );
   }
 
-  /** Runs the tests of `npm run test:all`. A file that `npm test` has run runs once more if it may declare more tests now. */
+  /** Runs the tests of `npm run test:all`. A file that `npm test` has already run runs again if it may contain more tests in this run. */
   async #byTestAll(trial: Trial): Promise<Noticed | undefined> {
     if (this.#limits.restMs === 0) return undefined;
     const isMore = (test: string): boolean => {
@@ -150,7 +150,7 @@ export class Judge {
     return run === "test:all" ? BOTH : (this.#quick.get(test) ?? []);
   }
 
-  /** Runs test files. Files that run on other databases have runs of their own, as in `npm test`. */
+  /** Runs test files. Files that also run on another database have a run for each, as in `npm test`. */
   async #byTests(trial: Trial, run: Run, files: readonly string[]): Promise<Noticed | undefined> {
     for (const [databases, together] of Map.groupBy(files, (file) => this.#databases(run, file).join(","))) {
       const noticed = await this.#byRunOf(trial, run, together, { TEST_DATABASES: databases });
@@ -206,21 +206,21 @@ type Environment = Readonly<Record<string, string>>;
 
 const outcomeOf = (ended: Ended): Outcome => (ended === "timeout" ? "timeout" : "noticed");
 
-/** The test file that failed: Bun prints the name of a file before its tests, and stops at the first failure. */
+/** Finds the failed test file in the output. Bun prints the name of a file before its tests, and stops at the first failure. */
 function lastFile(output: string, files: readonly string[]): string | undefined {
   const named = output.split("\n").filter((line) => line.endsWith(":") && files.includes(line.slice(0, -1)));
   return named.at(-1)?.slice(0, -1);
 }
 
-/** The folders of conformance cases, by the path of a file. The cases about every operation test the code that every request passes. */
+/** The folders of conformance cases, by the path of the changed file. The cases about every operation test code that every request runs. */
 const CASES: readonly (readonly [path: RegExp, folder: string])[] = [
   [/^src\/(?:auth|graph|http|kernel|surfaces)\//, "conformance/cases/every-operation/"],
   [/^src\/webhooks\//, "conformance/cases/webhooks/"],
 ];
 
-/** The conformance cases of the clauses that a feature serves, or of the areas that a part of the server is about. */
+/** Returns the conformance cases for a file: the clauses of its feature, or the areas that the part of the server is about. */
 export function conformanceOf(paths: readonly string[], read: (path: string) => string): (path: string) => Command | undefined {
-  // A contract may name a clause that no case cites, and the suite refuses to run cases of such a clause.
+  // Clauses without a case are left out, because the suite refuses to run with a clause that no case cites.
   const cited = new Set(
     paths
       .filter((path) => path.startsWith("conformance/cases/"))

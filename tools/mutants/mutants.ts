@@ -1,4 +1,4 @@
-/** Makes mutants: copies of a file with one small mistake each. */
+/** Makes mutants: versions of a file that contain one small mistake each. */
 import ts from "typescript";
 import { changesAt } from "./changes.ts";
 
@@ -10,18 +10,18 @@ export interface Mutant {
   readonly start: number;
   readonly end: number;
   readonly now: string;
-  /** The line on which the change begins, trimmed. */
+  /** The source line on which the change begins, without indentation. */
   readonly code: string;
   /** The change in short form for a list, e.g. `< → <=`. */
   readonly change: string;
   readonly equivalent?: Equivalent;
 }
 
-/** A comment that says that no test can notice certain mutants of its line, because the program behaves in the same way with them. */
+/** A comment that says that certain mutants of its line behave like the original, so that no test can notice them. */
 interface Equivalent {
   /** The number of the comment's line, counted from 1. */
   readonly at: number;
-  /** The kind of mutants that the comment is about, or one change as a report writes it. */
+  /** The kind of these mutants, or one change in the form of a report. */
   readonly of: string;
   readonly reason: string;
 }
@@ -45,7 +45,7 @@ export function mutantsOf(path: string, text: string): Mutant[] {
     for (const { kind, start, end, now } of changesAt(node)) {
       const line = lineAt(start);
       const change = `${shown(text.slice(start, end))} → ${shown(now)}`;
-      // A line of SQL cannot have a comment beside it, so the comment is at the beginning of the text.
+      // A line inside SQL cannot have a comment, so the comment is at the beginning of the SQL text.
       const beside = [...(equivalents.get(line) ?? []), ...(equivalents.get(lineAt(node.getStart())) ?? [])];
       const equivalent = beside.find(({ of }) => of === kind || of === change.trim());
       const mutant = { path, line, kind, start, end, now, code: (lines[line - 1] ?? "").trim(), change };
@@ -57,7 +57,7 @@ export function mutantsOf(path: string, text: string): Mutant[] {
   return [...mutants.values()];
 }
 
-/** The comments about equivalent mutants, by the line that they are about: their own line, or the next line if theirs has only the comment. */
+/** Finds the comments about equivalent mutants, by the line that they are about. A comment alone on its line is about the next line. */
 function equivalentsOf(lines: readonly string[]): Map<number, Equivalent[]> {
   const found = lines.flatMap((text, at) => {
     const [comment, of, reason] = EQUIVALENT.exec(text) ?? [];
@@ -68,7 +68,7 @@ function equivalentsOf(lines: readonly string[]): Map<number, Equivalent[]> {
   return new Map([...Map.groupBy(found, ({ line }) => line)].map(([line, those]) => [line, those.map(({ equivalent }) => equivalent)]));
 }
 
-/** The comments about mutants that do not exist. */
+/** Returns the comments about mutants that do not exist any more. */
 export const staleEquivalents = (text: string, mutants: readonly Mutant[]): Equivalent[] =>
   [...equivalentsOf(text.split("\n")).values()]
     .flat()
@@ -76,13 +76,13 @@ export const staleEquivalents = (text: string, mutants: readonly Mutant[]): Equi
 
 export const withMutant = (text: string, { start, end, now }: Mutant): string => text.slice(0, start) + now + text.slice(end);
 
-/** The folder to which a report counts a file: `src/jobs`, `src/features/pages`. */
+/** Returns the folder of a file in the report: `src/jobs`, `src/features/pages`. */
 export const folderOf = (path: string): string => {
   const folders = path.split("/").slice(0, -1);
   return folders.slice(0, folders[1] === "features" ? 3 : 2).join("/");
 };
 
-/** A random choice from a list; the same seed makes the same choice. */
+/** Chooses entries of a list at random; the same seed makes the same choice. */
 export function sampleOf<T>(all: readonly T[], size: number, seed: number): T[] {
   const random = mulberry32(seed);
   const left = [...all];
@@ -91,7 +91,7 @@ export function sampleOf<T>(all: readonly T[], size: number, seed: number): T[] 
   return chosen;
 }
 
-/** Random numbers by Mulberry32, which is small, and even enough to choose from a list. */
+/** Makes random numbers by Mulberry32. The algorithm is short, and its numbers are even enough to choose from a list. */
 function mulberry32(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,6 +1,6 @@
 /**
- * `npm run mutate`: makes small mistakes in the code, one at a time, and prints the mistakes that no test notices. It works on a copy in the system's
- * temporary folder. CONTRIBUTING.md explains the output; `--help` prints the options.
+ * `npm run mutate`: makes small mistakes in the code, one at a time, and prints the mistakes that no test notices. The program works on a copy in the
+ * system's temporary folder. CONTRIBUTING.md explains the output; `--help` prints the options.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -47,7 +47,7 @@ const { values: options } = parseArgs({
   },
 });
 
-/** The root of the project is the working folder, which npm sets to the folder of package.json. */
+/** The root of the project. npm makes the folder of package.json the working folder. */
 const root = process.cwd();
 
 function whole(name: "sample" | "seed" | "rest-seconds" | "at-once"): number {
@@ -77,7 +77,7 @@ function mutantsIn(path: string): Mutant[] {
   return mutants;
 }
 
-/** The verdicts that an earlier run wrote to a file. */
+/** Reads the verdicts that an earlier run wrote to a file. */
 function earlier(mutants: readonly Mutant[]): Map<Mutant, Judged> {
   const file = resolve(root, options.json);
   return options.resume === true && existsSync(file) ? judgedBefore(readFileSync(file, "utf8"), mutants) : new Map();
@@ -86,7 +86,7 @@ function earlier(mutants: readonly Mutant[]): Map<Mutant, Judged> {
 async function run(mutants: readonly Mutant[], paths: readonly string[]): Promise<Judged[]> {
   const found = earlier(mutants);
   const survivors = mutants.filter((mutant) => found.get(mutant)?.outcome === "survived");
-  // Survivors of the earlier run are judged anew, because new tests may notice them.
+  // The survivors of the earlier run are tested again, because new tests may notice them.
   const left = [...mutants.filter((mutant) => !found.has(mutant)), ...survivors].values();
   const all = (): Judged[] => mutants.map((mutant) => found.get(mutant)).filter((one) => one !== undefined);
   const importers = new Importers(root, paths);
@@ -99,7 +99,7 @@ async function run(mutants: readonly Mutant[], paths: readonly string[]): Promis
       found.set(mutant, one);
       console.log(`${found.size}/${mutants.length} ${lineOf(one)}`);
       mkdirSync(dirname(resolve(root, options.json)), { recursive: true });
-      // The file is written after each mutant, so that it has all results so far if the run is interrupted.
+      // The file is written after each mutant, so that it has all results so far even if somebody stops the program.
       writeFileSync(resolve(root, options.json), json(all(), whole("seed")));
     }
   };

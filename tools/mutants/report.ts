@@ -1,4 +1,4 @@
-/** Reports the verdicts on the mutants: as a table by folder, and all of them as JSON. */
+/** Reports the verdicts on mutants: as a table by folder, and as JSON with every mutant. */
 import { RUNS, type Run, type Verdict } from "./judge.ts";
 import { folderOf, type Mutant } from "./mutants.ts";
 
@@ -21,7 +21,7 @@ function countsOf(all: readonly Judged[]): Counts {
   };
 }
 
-/** The share of mutants that this run noticed, among those that change the behaviour of the program and pass the type check. */
+/** Returns the fraction of mutants that this run noticed, of those that change the program's behaviour and pass the type check. */
 function shareOf(all: readonly Judged[], run: Run): number | undefined {
   const { noticed, timeout, survived } = countsOf(all);
   const those = noticed + timeout + survived;
@@ -42,7 +42,7 @@ export function table(all: readonly Judged[]): string {
   return [...head, ...folders.map(([folder, of]) => row(folder, of)), row("all", all)].join("\n");
 }
 
-/** Lists the survivors, and by kind the mutants that `npm test` alone does not notice. */
+/** Lists the survivors, and the kinds of the mutants that `npm test` alone does not notice. */
 export function missed(all: readonly Judged[]): string {
   const late = Map.groupBy(
     all.filter(({ run }) => run === "test:all"),
@@ -60,7 +60,7 @@ export function json(all: readonly Judged[], seed: number): string {
   return `${JSON.stringify({ seed, noticed, all: countsOf(all), folders: counts, mutants }, null, 2)}\n`;
 }
 
-/** The verdicts of an earlier report on these mutants. A mutant that has moved in its file since then has no verdict. */
+/** Reads the verdicts of an earlier report. A mutant whose line has moved since then has no verdict. */
 export function judgedBefore(report: string, mutants: readonly Mutant[]): Map<Mutant, Judged> {
   const key = ({ path, start, code, change }: Mutant): string => JSON.stringify([path, start, code, change]);
   const earlier: readonly (Mutant & Verdict)[] = JSON.parse(report).mutants;

@@ -1,19 +1,19 @@
-/** Checks whether a file with a mutant still compiles. Bun removes types, so no test would notice a type error. */
+/** Checks whether a file with a mutant still compiles. Bun ignores types, so no test would notice a type error. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 
-/** The codes of errors about names that nobody uses: the person who makes the mistake would delete such a name too. */
+/** The codes of errors about unused names. They do not count, because a person who makes the mistake would also delete the name. */
 const UNUSED = new Set([6133, 6138, 6192, 6196, 6198, 6199, 6205]);
 
 /**
  * Checks only the changed file and its imports. This takes a second or less, because unchanged files are parsed once; checking all files takes ten
- * seconds. Errors in other files are left to the tests.
+ * seconds. Tests find errors in other files.
  */
 export class TypeCheck {
   readonly #root: string;
   readonly #service: ts.LanguageService;
-  /** The files that were checked so far. */
+  /** The files that the compiler has read, with the version of their text. */
   readonly #files = new Map<string, { readonly text: string; readonly version: string }>();
   readonly #unchanged = new Map<string, number>();
 
@@ -39,12 +39,12 @@ export class TypeCheck {
     });
   }
 
-  /** Whether the types accept a mutant. They refuse a mutant only if it has more errors than the original. */
+  /** Whether a mutant compiles: it must not have more type errors than the original. */
   accepts(path: string, original: string, text: string): boolean {
     const known = this.#unchanged.get(path) ?? this.#errors(path, original);
     this.#unchanged.set(path, known);
     const errors = this.#errors(path, text);
-    // The original is put back, because files that are checked later may import it.
+    // The original text is restored, because files that are checked later may import it.
     this.#put(path, original);
     return errors <= known;
   }

@@ -1,4 +1,4 @@
-/** A copy of the project in the system's temporary folder, in which mutants are made and tests run. Nothing is written to the project itself. */
+/** A copy of the project in the system's temporary folder, in which mutants are made and tests run. The project itself stays unchanged. */
 import { type ChildProcess, spawn } from "node:child_process";
 import {
   chmodSync,
@@ -17,7 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 
-/** Files that git does not have and the tests need. Tests only read these files, so the copy links to them. */
+/** Files that tests need and git does not have. Tests only read these files, so the copy links to them. */
 const LINKED = [
   "node_modules",
   "console/node_modules",
@@ -32,12 +32,12 @@ const LINKED = [
 const ANYBODY = 0o755;
 const ANYBODY_WRITES = 0o1777;
 
-/** The length of the end of an output that is kept, which contains the name of the failed test file. */
+/** The number of characters at the end of an output that are kept. They contain the name of the failed test file. */
 const OUTPUT_CHARACTERS_MAX = 100_000;
 
 const STREAMS_END_MS = 2_000;
 
-/** The number of tries to remove the copy: a minute on a busy machine. */
+/** The number of attempts to remove the copy, which take a minute on a busy machine. */
 const REMOVALS_MAX = 600;
 const REMOVAL_PAUSE_MS = 100;
 
@@ -46,7 +46,7 @@ export type Ended = "passed" | "failed" | "timeout";
 export class WorkCopy {
   readonly root: string;
   readonly #folder: string;
-  /** The temporary folder of the tests, for files that they leave behind. */
+  /** The temporary folder for the files that tests leave behind. */
   readonly #temporary: string;
   #child: ChildProcess | undefined;
 
@@ -54,13 +54,13 @@ export class WorkCopy {
     this.#folder = mkdtempSync(join(tmpdir(), "plaza-mutants-"));
     this.root = join(this.#folder, "project");
     this.#temporary = join(this.#folder, "tmp");
-    // Any user may enter the folder, because a PostgreSQL that tests start runs as another user.
+    // Any user may enter the folder, because tests start PostgreSQL as another user.
     chmodSync(this.#folder, ANYBODY);
     mkdirSync(this.#temporary);
     chmodSync(this.#temporary, ANYBODY_WRITES);
     for (const path of paths.filter((each) => existsSync(join(from, each)))) {
       mkdirSync(join(this.root, dirname(path)), { recursive: true });
-      // Makes a copy and not a hard link: a test that writes to a linked file would write to the project.
+      // The files are copied instead of linked, because a test that writes to a linked file would write to the project.
       copyFileSync(join(from, path), join(this.root, path), constants.COPYFILE_FICLONE);
     }
     for (const path of LINKED.filter((each) => existsSync(join(from, each)))) symlinkSync(join(from, path), join(this.root, path));
@@ -78,14 +78,14 @@ export class WorkCopy {
     writeFileSync(join(this.root, path), text);
   }
 
-  /** Runs a program in the copy. A program that takes longer than its limit is ended, with all processes that it started. */
+  /** Runs a program in the copy. After the time limit, the program is ended with all processes that it started. */
   run(
     command: readonly [string, ...string[]],
     withinMs: number,
     environment: Readonly<Record<string, string>> = {},
   ): Promise<{ ended: Ended; output: string }> {
     const [program, ...args] = command;
-    // GITHUB_ACTIONS is emptied, because on GitHub Bun prints the names of test files in another form.
+    // GITHUB_ACTIONS is emptied, because Bun prints the names of test files in another form on GitHub.
     const env = { ...process.env, ...environment, TMPDIR: this.#temporary, GITHUB_ACTIONS: "", NO_COLOR: "1" };
     const child = spawn(program, args, { cwd: this.root, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
     this.#child = child;
@@ -107,7 +107,7 @@ export class WorkCopy {
         this.#end();
         this.#child = undefined;
         const end = (): void => resolve({ ended: isLate ? "timeout" : code === 0 ? "passed" : "failed", output });
-        // The last lines are in the pipe already. A process that left the group may hold the streams open for ever.
+        // The last lines are already in the pipe. A process that left the process group may hold the streams open for ever.
         child.on("close", end);
         setTimeout(end, STREAMS_END_MS);
       });
@@ -116,7 +116,7 @@ export class WorkCopy {
 
   remove(): void {
     this.#end();
-    // A watchdog ends a PostgreSQL of the tests, which writes until then. Removing the rest of the copy does not wait for that PostgreSQL.
+    // A PostgreSQL of the tests writes until its watchdog ends it. The other files of the copy are removed without waiting for it.
     for (const folder of [this.root, this.#folder]) {
       for (let tries = 0; existsSync(folder) && tries < REMOVALS_MAX; tries++) {
         try {
@@ -128,7 +128,7 @@ export class WorkCopy {
     }
   }
 
-  /** Ends the program and its process group, which contains nearly all processes that the program started. */
+  /** Ends the program and its process group, which has nearly all processes that the program started. */
   #end(): void {
     const pid = this.#child?.pid;
     if (pid === undefined) return;
@@ -137,7 +137,8 @@ export class WorkCopy {
   }
 
   /**
-   * Programs of Plaza that left the group. A mutant may make these programs spin, so that they ignore every signal that can be caught. Only on Linux.
+   * Finds programs of Plaza that left the process group, on Linux only. A mutant may make such a program loop, so that it ignores all signals but
+   * SIGKILL.
    */
   #programsLeft(): number[] {
     if (!existsSync("/proc/self/environ")) return [];
@@ -148,7 +149,7 @@ export class WorkCopy {
           const isBun = basename(readlinkSync(`/proc/${name}/exe`)).startsWith("bun");
           return isBun && readFileSync(`/proc/${name}/environ`, "utf8").split("\0").includes(`TMPDIR=${this.#temporary}`);
         } catch {
-          // The process has ended meanwhile.
+          // The process has already ended.
           return false;
         }
       })
@@ -160,6 +161,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // All processes have ended.
+    // All processes have already ended.
   }
 }

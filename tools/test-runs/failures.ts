@@ -1,9 +1,9 @@
-/** Finds the failed tests in the output of Bun's test runner, with the part of the output that is about each. */
+/** Finds the failed tests in the output of Bun's test runner, each with its lines of the output. */
 
 export interface Failure {
-  /** The file, the groups and the title of the test. */
+  /** The file, the groups and the title of the failed test. */
   readonly test: string;
-  /** The output between the end of the previous test and the end of this test: the error, and the test's own output. */
+  /** The output from the end of the previous test to the end of this test: the error, and what the test itself printed. */
   readonly output: string;
 }
 
@@ -12,7 +12,7 @@ const END = /^\((pass|fail|skip|todo)\) (.*?)(?: \[[\d.]+ ?m?s\])?$/;
 /** The heading at the end of the output, below which Bun repeats the titles of all failed tests. */
 const SUMMARY = /^\d+ tests? failed:$/;
 const BETWEEN = "# Unhandled error between tests";
-/** The greatest number of lines for one test. The last lines are kept, because the error is at the end. */
+/** The greatest number of lines that are kept for one test. The last lines are kept, because the error is at the end. */
 const LINES_MAX = 150;
 
 export function failuresOf(output: string): Failure[] {
@@ -26,7 +26,7 @@ export function failuresOf(output: string): Failure[] {
     const isFile = FILE.test(line);
     const [, result, title = ""] = END.exec(line) ?? [];
     if (isFile || result !== undefined) {
-      // If the test took too long, this line has the reason in place of an error.
+      // If the test took too long, this line has the reason instead of an error.
       if (result === "fail" && lines[at + 1]?.startsWith("  ^ ") === true) block.push(lines[at + 1]?.trim() ?? "");
       if (result === "fail") add(title);
       else if (block.includes(BETWEEN)) add("(between tests)");

@@ -1,4 +1,4 @@
-/** Finds the test files and their needs, which it reads from their text and their imports. */
+/** Finds the test files, and reads from their text and imports what they need. */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { ROOT } from "../steps.ts";
@@ -19,7 +19,7 @@ const FOLDERS = ["src", "tools", "clients", "workbench", "conformance", "test"];
 
 const NEEDS = /^needs\(([^)]*)\);$/gm;
 
-/** The ending of slow test files: a slow file takes long, or tests the same as other files once more from farther away. */
+/** The ending of slow test files. A slow file takes long, or repeats the tests of other files through more of the program. */
 const SLOW = ".slow.test.ts";
 
 const scanner = new Bun.Transpiler({ loader: "ts" });
@@ -42,7 +42,7 @@ class Sources {
     return known;
   }
 
-  /** The files that a file imports, directly or through others. Imports of `src` are not followed, because no server starts a program of a test. */
+  /** Finds the files that a file imports, directly or through others. Imports of `src` are left out, because no server starts a program for tests. */
   reachable(path: string): Set<string> {
     const found = new Set([path]);
     for (const each of found) for (const imported of this.#importsOf(each)) if (!imported.startsWith("src/")) found.add(imported);

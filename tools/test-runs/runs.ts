@@ -1,22 +1,22 @@
-/** Chooses the tests of a run, and the databases on which they run. */
+/** Chooses the tests of a run, and the databases for each test. */
 import { isQuick, type TestFile } from "./files.ts";
 
-/** `quick` is `npm test`, `all` is `npm run test:all`, and `rest` is the difference: the tests of `all` that `quick` does not have. */
+/** `quick` has the tests of `npm test`, `all` those of `npm run test:all`, and `rest` the tests of `all` that are not in `quick`. */
 export type Extent = "quick" | "rest" | "all";
 
-/** The tests of one start of Bun's test runner. */
+/** The tests for one start of Bun's test runner. */
 export interface Run {
   readonly name: string;
   readonly files: readonly TestFile[];
-  /** The databases for tests that are declared for each database. */
+  /** The databases for the tests that can run on each database. */
   readonly databases: readonly string[];
-  /** Runs only the tests whose name contains this text. */
+  /** A text that the names of the tests must contain. */
   readonly only?: string;
 }
 
 /**
  * The test files that `npm test` also runs on PostgreSQL, because their results depend on the database: stores, the storage suite, jobs, deliveries,
- * and the file of each feature that has the feature's name. The tests of all other files run on SQLite only.
+ * and the test file with the feature's name in each feature. All other files run only on SQLite.
  */
 const DATABASE_DECIDES =
   /\.store\.test\.ts$|^test\/storage-suite\/|^src\/(?:storage|jobs)\/|^src\/webhooks\/delivery\/|^src\/features\/([^/]+)\/\1\.test\.ts$/;
@@ -25,10 +25,10 @@ const isOnBoth = ({ path }: TestFile): boolean => DATABASE_DECIDES.test(path);
 
 export const BOTH: readonly string[] = ["sqlite", "postgres"];
 
-/** The databases on which `npm test` runs the tests of a file; empty if only `npm run test:all` runs them. */
+/** Returns the databases on which `npm test` runs the tests of a file; empty if only `npm run test:all` runs them. */
 export const quickDatabases = (file: TestFile): readonly string[] => (isQuick(file) ? (isOnBoth(file) ? BOTH : ["sqlite"]) : []);
 
-/** The ending of test files that count everything in their process, so they have a process of their own. */
+/** Matches test files that count something of the whole process, so each of these files runs in a process of its own. */
 const ALONE = /\.alone\.test\.ts$/;
 
 export function runsOf(extent: Extent, files: readonly TestFile[]): Run[] {

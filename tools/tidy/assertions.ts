@@ -1,13 +1,13 @@
 /**
- * Finds assertions that cannot fail, or that fail too rarely: they hold whatever the program does, or they also hold if the thing that they are about
- * does not exist. The check looks only at the form of an assertion.
+ * Finds assertions that cannot fail, or fail too rarely: they hold whatever the program does, or also if the value that they are about does not
+ * exist. The check looks only at the form of an assertion.
  */
 import ts from "typescript";
 import { type Check, eachNode, isCode, lineOf, type Problem, type RepositoryFile } from "./repository.ts";
 
 const isOfTests = (file: RepositoryFile): boolean => isCode(file) && (file.path.startsWith("test/") || file.path.endsWith(".test.ts"));
 
-/** Matchers that hold for nearly every value. `toBe`, `toEqual`, `toBeString` and the like name the expected value. */
+/** Matchers that nearly every value passes. `toBe`, `toEqual`, `toBeString` and similar matchers name the expected value. */
 const VAGUE = new Set(["toBeTruthy", "toBeFalsy", "toBeDefined"]);
 const EQUAL = new Set(["toBe", "toEqual", "toStrictEqual", "toMatchObject"]);
 
@@ -19,7 +19,7 @@ interface Assertion {
   readonly isNegated: boolean;
 }
 
-/** The parts of `expect(actual).matcher(expected)`, also with `.not`. */
+/** Splits `expect(actual).matcher(expected)`, with or without `.not`. */
 function assertionOf(node: ts.Node): Assertion | undefined {
   if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return undefined;
   let subject = node.expression.expression;
@@ -31,7 +31,7 @@ function assertionOf(node: ts.Node): Assertion | undefined {
   return { actual: bare(actual), matcher: node.expression.name.text, expected: optionalBare(node.arguments[0]), isNegated };
 }
 
-/** The expression without brackets, without `await`, and without parts that only the types need. */
+/** Returns the expression without brackets, `await`, and syntax that only the types need. */
 function bare(node: ts.Expression): ts.Expression {
   let inner = node;
   while (ts.isParenthesizedExpression(inner) || ts.isAsExpression(inner) || ts.isNonNullExpression(inner) || ts.isAwaitExpression(inner))
@@ -41,20 +41,20 @@ function bare(node: ts.Expression): ts.Expression {
 
 const optionalBare = (node: ts.Expression | undefined): ts.Expression | undefined => (node === undefined ? undefined : bare(node));
 
-/** The default in `a ?? 1`, which replaces a missing value. */
+/** Returns the default in `a ?? 1`, which replaces a missing value. */
 function defaultOf(node: ts.Expression): string | undefined {
   const isDefaulted = ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.QuestionQuestionToken;
   return isDefaulted ? bare(node.right).getText() : undefined;
 }
 
-/** Whether an expression with `?.` can be undefined because a part of its path is missing. */
+/** Whether an expression with `?.` may be undefined because a value before the `?.` is missing. */
 const isOptional = (node: ts.Expression): boolean => (node.flags & ts.NodeFlags.OptionalChain) !== 0;
 
 function isSorted(node: ts.Expression): boolean {
   return ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression) && /^(sort|toSorted)$/.test(node.expression.name.text);
 }
 
-/** Whether an expression has the same value each time. A function may return another value each time. */
+/** Whether an expression has the same value each time. An expression with a call may have another value each time. */
 const isConstant = (node: ts.Expression): boolean => !node.getText().includes("(");
 
 function problemOf({ actual, matcher, expected, isNegated }: Assertion, hasReason: () => boolean): [what: string, fix: string] | undefined {
@@ -72,7 +72,7 @@ function problemOf({ actual, matcher, expected, isNegated }: Assertion, hasReaso
   return undefined;
 }
 
-/** The initializer of a constant with this name, in a block around `from`. */
+/** Returns the initializer of a constant with this name, in a block around `from`. */
 function madeFrom(name: string, from: ts.Node): string {
   for (let scope: ts.Node | undefined = from.parent; scope !== undefined; scope = scope.parent) {
     if (!ts.isBlock(scope) && !ts.isSourceFile(scope)) continue;
@@ -88,9 +88,7 @@ const isWrittenOut = (list: ts.Expression): boolean =>
     ? list.elements.some((one) => !ts.isSpreadElement(one))
     : ts.isCallExpression(list) && list.arguments.some((one) => ts.isArrayLiteralExpression(one) && isWrittenOut(one));
 
-/**
- * Whether a loop may have no turns: its assertions are about each thing that the program returned, so they check nothing if it returned no things.
- */
+/** Whether a loop may run zero times. Its assertions then check nothing, because they are about each entry that the program returned. */
 function isPerhapsEmpty(loop: ts.ForOfStatement): boolean {
   if (isWrittenOut(bare(loop.expression)) || !/\bexpect\w*\(/.test(loop.statement.getText())) return false;
   const list = loop.expression.getText();
@@ -99,7 +97,7 @@ function isPerhapsEmpty(loop: ts.ForOfStatement): boolean {
   if (!isAwaited(list) && !isAwaited(madeFrom(name, loop))) return false;
   let block: ts.Node = loop.parent;
   while (!ts.isBlock(block) && !ts.isSourceFile(block)) block = block.parent;
-  // The loop is not empty if another assertion is about the list, or about the value that the list is part of.
+  // The loop is not empty if another assertion is about the list, or about the value that contains the list.
   return !new RegExp(`\\bexpect\\w*\\([^;]*\\b${name}\\b`).test(block.getText().replace(loop.getText(), ""));
 }
 

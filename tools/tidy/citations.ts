@@ -1,10 +1,10 @@
-/** Checks that cited decisions, clauses and paths exist. A wrong citation is worse than a missing one. */
+/** Checks that cited decisions, clauses and paths exist, because a wrong citation is worse than a missing one. */
 import { basename, dirname, join, normalize } from "node:path";
 import { type Check, isDocument, matchesIn, type Problem, type RepositoryFile } from "./repository.ts";
 
 const DECISIONS = "spec/decisions/";
 
-/** The decisions: each has a heading `### D-nn Title` of its own. */
+/** Finds the decisions. Each decision has its own heading, `### D-nn Title`. */
 function decisionsOf(files: readonly RepositoryFile[]): { id: string; path: string; line: number }[] {
   return files
     .filter(({ path }) => path.startsWith(DECISIONS))
@@ -35,10 +35,10 @@ const CODE_SPAN = /`([^`\n]+)`/g;
 const FENCED = /^ *(?:<!-- file: .* -->\n *)?```\w+\n[\s\S]*?^ *```$/gm;
 const LINK = /\]\(([^)#\s]+)(?:#[^)]*)?\)/g;
 const PATH = /^[\w.@-]+(\/[\w.@*-]+)*\/?$/;
-/** The endings by which a word without a slash is a file name. */
+/** Matches a word without a slash that is a file name by its ending. */
 const FILE_ENDING = /\.(md|ts|tsx|mjs|cjs|ya?ml|json|sh)$/;
 
-/** Checks each path in backticks or in a link that looks like a path of the repository. */
+/** Checks each text in backticks and each link that looks like a path of the repository. */
 export const paths: Check = (files) => {
   const held = new Set(files.flatMap(({ path }) => [path, ...foldersOf(path)]));
   const tops = new Set([...held].map((path) => path.split("/")[0] ?? ""));
@@ -52,7 +52,7 @@ export const paths: Check = (files) => {
     return (
       [...spans, ...links]
         .map(({ match, line }) => ({ path: (match[1] ?? "").replace(/\/$/, ""), line }))
-        // The examples of a page run, so the page makes a file that one of them names without a folder.
+        // Tests run the examples of a page, so a file that an example names without a folder may be made by the example.
         .filter(({ path }) => path.includes("/") || !examples.includes(path))
         .filter(({ path }) => ![path, join("src", path), normalize(join(dirname(file.path), path))].some(exists))
         .map(({ path, line }): Problem => ({ path: file.path, line, what: `names ${path}, which does not exist`, fix: "name what exists" }))
@@ -70,13 +70,13 @@ const globExists = (pattern: string, held: ReadonlySet<string>): boolean => {
   return [...held].some((path) => glob.match(path));
 };
 
-/** Paths that exist only after running or that the user makes. A document may name them although they are not committed. */
+/** Matches paths that exist only after the program has run, or that the user makes. A document may name them although they are not committed. */
 const MADE_BY_RUNNING = /^(node_modules|\.plaza|coverage)(\/|$)|^plaza\.config\.yaml$|\.schema\.json$|\/generated\/?$/;
 
 function isRepositoryPath(text: string, tops: ReadonlySet<string>, parts: ReadonlySet<string>): boolean {
   if (!PATH.test(text) || MADE_BY_RUNNING.test(text)) return false;
   const [first = ""] = text.split("/");
-  // `x.store.ts` is a pattern of names, in which x is the feature's noun.
+  // `x.store.ts` is a pattern for file names, in which x is the noun of a feature.
   if (first.startsWith("x.") || text.includes("/x.") || text.startsWith("*")) return false;
   if (text.includes("/")) return tops.has(first) || parts.has(first);
   return FILE_ENDING.test(text) && !/^[\w-]*\.(test|contract|handlers|store|migrations|world|changes|states|errors)\.ts$/.test(text);

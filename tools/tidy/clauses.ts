@@ -1,6 +1,6 @@
 /**
- * Checks which clauses of the interface have an operation and a conformance case. A clause of a finished area has both, or is in `spec/uncovered.md`
- * with the reason.
+ * Checks which clauses of the interface have an operation and a conformance case. A clause of a finished area has both, or `spec/uncovered.md` gives
+ * the reason why not.
  */
 import { parse } from "yaml";
 import { isCode, isTest, matchesIn, type Problem, type RepositoryFile } from "./repository.ts";
@@ -11,10 +11,10 @@ interface Clause {
   readonly kind: string;
 }
 
-/** The kinds of clauses that a server can show. */
+/** The kinds of clauses that responses of a server can prove. */
 const SHOWABLE = new Set(["rule", "shape", "limit", "state"]);
 
-/** The areas that the pipeline keeps for every operation: no single operation has these clauses, so a case is enough. */
+/** The areas that the pipeline serves for every operation. No single operation cites their clauses, so a case is enough. */
 const OF_THE_PIPELINE = new Set(["authentication", "errors", "general", "pagination", "versioning"]);
 
 const CLAUSES = "spec/clauses.yaml";
@@ -74,7 +74,8 @@ function lacking(showable: readonly Clause[], { served, shown, excused, areasUnd
 }
 
 /**
- * The clauses that the program cites, as `ERR-1` or `ERR-2 to ERR-10`: contracts cite the clauses that they serve, comments those that code keeps.
+ * Finds the clauses that the program cites, as `ERR-1` or `ERR-2 to ERR-10`. Contracts cite the clauses that they serve, comments those that the code
+ * follows.
  */
 function citedInProgram(files: readonly RepositoryFile[], known: ReadonlySet<string>): Set<string> {
   const program = files.filter((file) => file.path.startsWith("src/") && isCode(file) && !isTest(file));
@@ -94,7 +95,7 @@ function citedInCases(files: readonly RepositoryFile[]): Set<string> {
   return new Set(held.flatMap(({ clauses }) => clauses ?? []));
 }
 
-/** The clauses with a reason, from rows `| clause | reason |`. */
+/** Reads the clauses that have a reason, from rows `| clause | reason |`. */
 function reasonsIn(page: RepositoryFile | undefined): { id: string; line: number }[] {
   return matchesIn(page?.text ?? "", /^\|\s*([A-Z]+\d?-\d+[a-z]?)\s*\|\s*\S.*\|\s*$/g).map(({ match, line }) => ({ id: match[1] ?? "", line }));
 }

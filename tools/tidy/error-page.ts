@@ -1,10 +1,10 @@
-/** Checks that the docs have every error of the catalogue, and no other error. */
+/** Checks that the page of errors has every error of the catalogue, and no other error. */
 import { type Check, matchesIn, type Problem } from "./repository.ts";
 
 const PAGE = "docs/reference/errors.md";
 const CATALOGUE = "src/kernel/errors.ts";
 
-/** The check of the page of errors. The rows of the page begin with the error's name: `| \`name\` | …`. */
+/** Makes the check of the error page. A row of the page begins with the error's name: `| \`name\` | …`. */
 export const errorPage =
   (catalogue: readonly string[]): Check =>
   (files) => {

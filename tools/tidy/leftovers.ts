@@ -1,8 +1,8 @@
-/** Finds things that somebody forgot: a marker without an issue, a test that is switched off, a path of the author's machine. */
+/** Finds leftovers: a marker without an issue, a test that is switched off, a path of the author's machine. */
 import ts from "typescript";
 import { type Check, eachNode, isCode, isDocument, lineOf, matchesIn, type Problem } from "./repository.ts";
 
-/** Matches other markers than `NOTE:` and `TODO(#12):`, because nobody reads the others. */
+/** Matches markers other than `NOTE:` and `TODO(#12):`, because nobody looks for other markers. */
 const MARKER = /\b(TODO|FIXME|HACK)\b(?!\(#\d+\))/g;
 
 export const markers: Check = (files) =>
@@ -27,7 +27,7 @@ export const switchedOffTests: Check = (files) =>
       return problems;
     });
 
-/** Folders in which people and build machines keep their checkouts, on each system. In a URL, a host comes before such a path. */
+/** Matches folders in which people and build machines keep their checkouts, on each system. A path after the host of a URL does not match. */
 const HOME = /(?:(?<![\w.~:/-])|(?<=file:\/\/))\/(?:home|root|Users|work|workspaces?|builds|private|mnt)\/[\w.-]+/g;
 const WINDOWS_HOME = /\b[A-Z]:[\\/]+(?:Users|work|workspaces?|builds)[\\/]+[\w.-]+/gi;
 const REGISTRY = /\b(?:registry|npm|yarn|pypi|artifactory|nexus|verdaccio|jfrog)[\w-]*(?:\.[\w-]+)*\.(?:org|com|net|dev|io|example)\b/gi;

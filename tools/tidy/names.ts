@@ -1,8 +1,8 @@
-/** Checks the names of files: a name must say something, and a feature has the standard files that a reader expects (ARCHITECTURE.md: A feature). */
+/** Checks the names of files: a name must be meaningful, and a feature has the standard files that a reader expects (ARCHITECTURE.md: A feature). */
 import { basename, dirname } from "node:path";
 import { type Check, isCode, type Problem, type RepositoryFile } from "./repository.ts";
 
-/** Names that do not say what a file holds. */
+/** Matches names that do not say what a file contains. */
 const EMPTY_NAMES =
   /^(util|utils|utilities|helper|helpers|common|commons|shared|misc|manager|managers|service|services|context|contexts|base|bases|type|types)$/;
 
@@ -22,7 +22,7 @@ export const names: Check = (files) =>
 
 const FEATURES = "src/features/";
 
-/** The files that a feature may have, with their names (ARCHITECTURE.md: A feature). */
+/** The standard files of a feature, by name (ARCHITECTURE.md: A feature). */
 const STANDARD_FILES = [
   "contract",
   "handlers",
@@ -41,7 +41,7 @@ const STANDARD_FILES = [
   "test",
 ];
 
-/** Whether a file has a standard name, or is named after its feature, as `microblog-insights.metrics.ts`. Names in subfolders are free. */
+/** Whether a file has a standard name, or begins with its feature's name, as `microblog-insights.metrics.ts`. In subfolders any name is allowed. */
 const isStandardFile = (path: string): boolean => {
   const [name = "", feature = ""] = path.split("/").reverse();
   return (

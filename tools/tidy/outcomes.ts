@@ -1,6 +1,7 @@
 /**
- * Checks that the result of an insert is used: a persona whose id was taken must not be acknowledged. The check goes by form, because types would
- * take a minute: it finds statements that only call a function `insert…` that takes a `Transaction` and declares a result.
+ * Checks that code uses the result of an insert: if the id of a new persona already exists, the request must not succeed. The check looks only at the
+ * form of statements, because using types would take a minute. It finds statements that only call a function `insert…` which takes a `Transaction`
+ * and declares a result.
  */
 import ts from "typescript";
 import { type Check, eachNode, isCode, isTest, lineOf, type Problem, type RepositoryFile } from "./repository.ts";
@@ -13,7 +14,7 @@ const INSERT = /^insert[A-Z]/;
 
 const takesTransaction = ({ parameters }: ts.SignatureDeclaration): boolean => parameters.some(({ type }) => type?.getText() === "Transaction");
 
-/** The name of a function, method or constant that takes a transaction and declares a result. */
+/** Returns the name of a function, method or constant that takes a transaction and declares a result. */
 function writerWithOutcome(node: ts.Node): string | undefined {
   if (!ts.isFunctionLike(node) || !takesTransaction(node) || node.type === undefined || NO_OUTCOME.test(node.type.getText())) return undefined;
   if (node.name !== undefined) return node.name.getText();
@@ -21,7 +22,7 @@ function writerWithOutcome(node: ts.Node): string | undefined {
   return ts.isVariableDeclaration(parent) || ts.isPropertyAssignment(parent) ? parent.name.getText() : undefined;
 }
 
-/** The name of the function that a statement calls without using its result, also through `write((tx) => …)`. */
+/** Returns the name of the function that a statement calls without using its result, also through `write((tx) => …)`. */
 function droppedIn(statement: ts.ExpressionStatement): string | undefined {
   let dropped: ts.Node = statement.expression;
   while (ts.isAwaitExpression(dropped) || ts.isVoidExpression(dropped) || ts.isParenthesizedExpression(dropped)) dropped = dropped.expression;

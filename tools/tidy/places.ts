@@ -1,26 +1,26 @@
-/** Checks that SQL, the environment, time, randomness, the runtime, sockets and imports upwards are only used in certain files. */
+/** Checks that only certain files use SQL, the environment, time, randomness, the runtime, sockets and imports upwards. */
 import { dirname, join } from "node:path";
 import ts from "typescript";
 import { type Check, eachNode, isCode, isTest, lineOf, type Problem, type RepositoryFile } from "./repository.ts";
 
 const isProgram = (file: RepositoryFile): boolean => file.path.startsWith("src/") && isCode(file) && !isTest(file);
 
-/** Folders that send requests to other servers. Their deadlines are on the machine's clock, not on a world's clock. */
+/** Matches folders whose code sends requests to other servers. Their deadlines follow the machine's clock, not the clock of a world. */
 const OUTBOUND = "(outbound|webhooks\\/delivery)\\/";
 
 interface Place {
   readonly what: string;
   readonly fix: string;
-  /** The files that may use the thing. */
+  /** Matches the files that may use the thing. */
   readonly home: RegExp;
-  /** Matches a comment on the line, or up to three lines above it, that gives the reason why another file uses the thing. */
+  /** Matches a comment that says why another file uses the thing. The comment is on the same line or up to three lines above. */
   readonly reason?: RegExp;
   isAt(node: ts.Node): boolean;
 }
 
 const callee = (node: ts.Node): string => (ts.isCallExpression(node) || ts.isNewExpression(node) ? node.expression.getText() : "");
 
-/** The functions of timers. setImmediate is not one of them, because a turn of the event loop is not a time. */
+/** The functions of timers. setImmediate is allowed, because a turn of the event loop is not a time. */
 const TIMERS = new Set(["setTimeout", "setInterval", "Bun.sleep", "Bun.sleepSync"]);
 const RANDOM = new Set(["randomBytes", "randomUUID", "randomInt", "Math.random", "crypto.randomUUID", "crypto.getRandomValues", "Bun.randomUUIDv7"]);
 const LISTENERS = new Set(["Bun.serve", "Bun.listen", "Bun.udpSocket", "createServer"]);
@@ -74,7 +74,7 @@ const places: readonly Place[] = [
   {
     what: "makes an outbound request",
     fix: "send requests to other servers with the guarded client of src/outbound (D-64)",
-    // The command line sends requests to the control API of a server that its user chose; the test encoder and MCP connect to their own server.
+    // The command line sends requests to the control API of the server that its user chose; the test encoder and MCP connect to their own server.
     home: new RegExp(`^src\\/(${OUTBOUND}|cli\\/|ingest\\/test-encoder\\/|control\\/mcp\\/mount\\.ts$)`),
     isAt: (node) => CALLERS.has(callee(node)),
   },
@@ -112,7 +112,7 @@ function placesIn(file: RepositoryFile): Problem[] {
   return problems;
 }
 
-/** The part of the server that has a file: `src/graph`, `src/features/personas`, `tools`. */
+/** Returns the part of the project that a file belongs to: `src/graph`, `src/features/personas`, `tools`. */
 function partOf(path: string): string {
   const [top = "", second = "", third = ""] = path.split("/");
   if (top !== "src") return top;
@@ -120,7 +120,7 @@ function partOf(path: string): string {
   return second.includes(".") ? "src" : `src/${second}`;
 }
 
-/** Whether a test or a bench imports a feature's store to fill it; stores have no alias. */
+/** Whether a test or a bench imports a feature's store to fill it. Stores have no alias, so such an import is relative. */
 const isFilled = (path: string, target: string): boolean => /^(test|bench)\//.test(path) && /^src\/features\/.+\.store\.ts$/.test(target);
 
 export const importsByName: Check = (files) =>

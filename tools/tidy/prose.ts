@@ -1,10 +1,10 @@
-/** Finds the commonest sentences that nobody would say aloud (STYLE.md, Prose), in documents, and in comments and messages of source files. */
+/** Finds the commonest patterns that nobody would say aloud (STYLE.md, Prose), in documents and in the comments and messages of source files. */
 import type { Check, Problem, RepositoryFile } from "./repository.ts";
 import { sentencesOf } from "./sentences.ts";
 
 interface Pattern {
   readonly pattern: RegExp;
-  /** Set if only sentences count that begin a paragraph, item, cell, comment or message. */
+  /** Whether the pattern is only wrong at the beginning of a paragraph, item, cell, comment or message. */
   readonly isFirst?: true;
   readonly what: string;
   readonly fix: string;
@@ -39,7 +39,7 @@ const PATTERNS: readonly Pattern[] = [
 
 export const prose: Check = (files) => files.flatMap(proseProblems);
 
-/** The patterns that occur in the sentences of a file: a document's sentences, or the comments and messages of a source file. */
+/** Finds the patterns in the sentences of a file. */
 const proseProblems = (file: RepositoryFile): Problem[] =>
   sentencesOf(file).flatMap(({ path, line, text, isFirst }) =>
     PATTERNS.filter((one) => (isFirst || one.isFirst !== true) && one.pattern.test(withoutCode(text))).map(
@@ -47,5 +47,5 @@ const proseProblems = (file: RepositoryFile): Problem[] =>
     ),
   );
 
-/** The sentence without code and quotations, because these are not the writer's own words. */
+/** Returns the sentence without code and quotations, because the writer did not choose their words. */
 const withoutCode = (text: string): string => text.replaceAll(/`[^`]*`/g, "`").replaceAll(/"[^"]*"/g, '"');

@@ -1,28 +1,25 @@
 /**
- * `npm run check -- expressions`: checks that every regular expression of the server takes a time in proportion to the length of its text, because
- * callers choose the text. recheck decides that from the expression itself.
+ * `npm run check -- expressions`: checks that every regular expression of the server takes time in proportion to the length of its text, because
+ * callers choose the text. The package recheck computes this from the expression itself.
  */
 import { check } from "recheck";
 import ts from "typescript";
 import { eachNode, isCode, isTest, lineOf, type Problem, problemText, type RepositoryFile, readRepository } from "./repository.ts";
 
 const FIX = "write the expression so that no text matches in two ways and a failed match is not tried again from each position; or use a loop";
-/** The comment that an expression built at run time needs: up to three lines above, it says why the expression is linear. */
+/** Matches the comment that an expression built at run time needs. Up to three lines above the expression, it says why the expression is linear. */
 const REASON = /\/\/.*\blinear\b/i;
-/**
- * The time limit for one expression. Most take some ms; an
- * expression that takes longer is too complicated for readers as well.
- */
+/** The time limit for one expression. Most take some ms; an expression that takes longer is too complicated for readers as well. */
 const MS_MAX = 20_000;
 
 interface Found {
   readonly path: string;
   readonly line: number;
-  /** Undefined if the expression is built at run time. */
+  /** The expression; undefined if it is built at run time. */
   readonly expression: { readonly source: string; readonly flags: string } | undefined;
 }
 
-/** The expressions of the server: literals, the patterns of schemas, and expressions that are built at run time without a reason. */
+/** Finds the expressions of the server: literals, the patterns of schemas, and expressions that are built at run time without a reason. */
 function expressionsIn(files: readonly RepositoryFile[]): Found[] {
   return files
     .filter((file) => file.path.startsWith("src/") && isCode(file) && !isTest(file))

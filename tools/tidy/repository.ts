@@ -1,4 +1,4 @@
-/** The types and functions that all checks of tidy use, and the files that the checks read: all that are committed or would be. */
+/** The types and functions that all checks of tidy use, and the files that they read: all files that are committed or would be. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
@@ -25,7 +25,7 @@ export const problemText = ({ path, line, what, fix }: Problem): string => `${pa
 
 const BINARY = /\.(png|jpg|jpeg|gif|ico|woff2?|gz|mp4|flv|sqlite|ts\.bin)$/;
 
-/** Files that programs make. Without git (in an unpacked archive) all other files count. */
+/** Matches files that programs make. In an unpacked archive without git, all other files are checked. */
 const MADE = /^(node_modules|\.git|\.plaza|coverage)\/|(^|\/)generated\//;
 
 export function readRepository(root: string): RepositoryFile[] {
@@ -56,7 +56,7 @@ export function treeOf(file: RepositoryFile): ts.SourceFile {
   return tree;
 }
 
-/** Calls `visit` for every node of the file, parents first. */
+/** Calls `visit` for every node of the file, a parent before its children. */
 export function eachNode(file: RepositoryFile, visit: (node: ts.Node) => void): void {
   const walk = (node: ts.Node): void => {
     visit(node);
@@ -68,7 +68,7 @@ export function eachNode(file: RepositoryFile, visit: (node: ts.Node) => void): 
 export const lineOf = (file: RepositoryFile, node: ts.Node): number =>
   treeOf(file).getLineAndCharacterOfPosition(node.getStart(treeOf(file))).line + 1;
 
-/** Each match of a global pattern, with the number of its line. */
+/** Finds each match of a global pattern, with the number of its line. */
 export function matchesIn(text: string, pattern: RegExp): { match: RegExpMatchArray; line: number }[] {
   return text.split("\n").flatMap((content, at) => [...content.matchAll(pattern)].map((match) => ({ match, line: at + 1 })));
 }

@@ -16,16 +16,16 @@ export interface Sentence {
   readonly isPart: boolean;
 }
 
-/** A passage of text: a paragraph, an item of a list, a cell of a table, a comment or a message. */
+/** One text of a file: a paragraph, an item of a list, a cell of a table, a comment or a message. */
 interface Passage {
   readonly lines: readonly { readonly text: string; readonly line: number }[];
   readonly isPart: boolean;
 }
 
-/** Matches the pages that commands write from texts of the sources. */
+/** Matches the pages that commands write from texts in the sources. */
 const GENERATED = /^Written by `npm run (?:docs|bench)`/m;
 
-/** The sentences of a file. Generated pages have none, because their texts are in the sources. */
+/** Returns the sentences of a file. Generated pages return none, because their texts are already in the sources. */
 export function sentencesOf(file: RepositoryFile): Sentence[] {
   if (GENERATED.test(file.text)) return [];
   if (isDocument(file)) return passagesOfDocument(file.text).flatMap((passage) => split(passage, file.path, "document"));
@@ -34,7 +34,7 @@ export function sentencesOf(file: RepositoryFile): Sentence[] {
   return isTest(file) ? comments : [...comments, ...messagesOf(file).flatMap((passage) => split(passage, file.path, "message"))];
 }
 
-/** Matches the space after a sentence: after a full stop, also in a bracket or emphasis, and before a capital letter, code or emphasis. */
+/** Matches the space between two sentences: after a full stop, also in a bracket or emphasis, and before a capital letter, code or emphasis. */
 const SENTENCE_END = /(?<=[.!?]|[.!?][)*"])(?<!\b(?:e\.g|i\.e)\.)\s+(?=[A-Z`*"[(])/g;
 
 function split({ lines, isPart }: Passage, path: string, kind: SentenceKind): Sentence[] {
@@ -44,7 +44,7 @@ function split({ lines, isPart }: Passage, path: string, kind: SentenceKind): Se
     starts.push({ at: whole.length, line });
     whole += `${text.trim()} `;
   }
-  // A full stop inside of code does not end a sentence.
+  // A full stop inside code does not end a sentence.
   const masked = whole.replaceAll(/`[^`]*`/g, (code) => `\`${"-".repeat(code.length - 2)}\``);
   const ends = [...masked.matchAll(SENTENCE_END)].map(({ index }) => index);
   return [0, ...ends].flatMap((begin, nth): Sentence[] => {
@@ -61,7 +61,7 @@ const ITEM = /^\s*(?:[-*]|\d+\.)\s+/;
 /** Matches an item that does not begin like a sentence. */
 const ITEM_PART = /^\s*(?:[-*]|\d+\.)\s+\p{Ll}/u;
 
-/** The passages of a document, without headings, code blocks and comments of Markdown. */
+/** Splits a document into texts, without headings, code blocks and comments of Markdown. */
 function passagesOfDocument(document: string): Passage[] {
   const passages: Passage[] = [];
   let open: { text: string; line: number }[] = [];
@@ -98,10 +98,10 @@ const cellsOf = (row: string): string[] =>
     .map((cell) => cell.trim())
     .filter((cell) => /[a-z]/.test(cell));
 
-/** Matches a line of a comment that speaks to a tool. */
+/** Matches a line of a comment that a tool reads. */
 const DIRECTIVE = /^\s*(?:biome-ignore|@ts-expect-error)\b/;
 
-/** The comments of a file as passages, without lines that speak to tools. Line comments that follow each other are one passage. */
+/** Returns the comments of a file, without lines for tools. Line comments that follow each other are one text. */
 function commentsOf(file: RepositoryFile): Passage[] {
   const tree = treeOf(file);
   const ranges = new Map<number, ts.CommentRange>();
@@ -155,19 +155,19 @@ const wordsIn = (text: string): number => text.split(/\s+/).filter((word) => /^[
 /** Matches a tag of HTML. */
 const TAG = /<\/?[a-z][^<>]*>/g;
 
-/** A message of several lines is a page of Markdown, or a list of options whose explanations are in a column of their own. */
+/** Splits a message of several lines: it is a page of Markdown, or a list of options with their explanations in a second column. */
 const passagesOfMessage = (text: string): Passage[] =>
   text.includes("\n") ? passagesOfDocument(text.replaceAll(/^ *\S.*? {2,}(?=\S)/gm, "\n- ")) : [{ lines: [{ text, line: 1 }], isPart: false }];
 
-/** Matches a piece of SQL by its first words. */
+/** Matches SQL by its first words. */
 const SQL_START = /^[\s,(…]*(?:SELECT|FROM|WHERE|AND|ORDER BY|EXISTS|VALUES|WITH|INSERT INTO|UPDATE|DELETE FROM|FOR UPDATE|CREATE|ALTER) /;
-/** Matches words of SQL that prose does not have in capitals. */
+/** Matches keywords of SQL, which prose does not have in capitals. */
 const SQL_WORD = /\b(?:SELECT|FROM|WHERE|JOIN|ORDER BY|LIMIT|NOT NULL|INTO|VALUES)\b/g;
 
-/** Matches signs of code and data: arrows, docstrings, certificates, first lines of scripts, statements, rules of CSS, functions of SQL and cells of CSV. */
+/** Matches signs of code and data: arrows, docstrings, certificates, scripts, statements, rules of CSS, functions of SQL and cells of CSV. */
 const CODE_SIGN =
   /=>|^\/\*\*|-----BEGIN |^#!|^#compdef|^\s*(?:const|export|function|import|local|readonly) |;\s*(?:\}|$)|: [^\s;]+;\s*\w+: |\b(?:CAST\([\w?]|CASE WHEN|ON CONFLICT)|\w,"|^\w+,\w+,|\{id: /m;
-/** Matches a word that a sentence has, and a list of names or a configuration lacks. */
+/** Matches a word that nearly every sentence has, but not a list of names or a configuration. */
 const PROSE_WORD =
   /\b(?:The|An?|No|How|All|a|an|and|are|as|at|be|by|can|cannot|for|from|has|have|in|is|it|may|must|no|not|of|on|only|or|than|that|the|this|to|was|were|with)\b/;
 
@@ -176,8 +176,7 @@ const isProgram = (text: string): boolean =>
   SQL_START.test(text) || (text.match(SQL_WORD)?.length ?? 0) > 1 || CODE_SIGN.test(text) || !PROSE_WORD.test(text);
 
 /**
- * The message of a string literal, or of literals that are joined with `+`. Values inside a template or between joined literals are shown as `…`. A
- * tagged template is SQL, not a message.
+ * Returns the message of a string literal, or of literals joined with `+`. Values are shown as `…`. A tagged template is SQL, so it is not a message.
  */
 function messageOf(node: ts.Node): string | undefined {
   if (isSum(node.parent)) return undefined;

@@ -1,17 +1,17 @@
-/** Checks that files, functions and folders are small enough to be read in one go (STYLE.md, rule 9). */
+/** Checks that files, functions and folders are small enough to be read at once (STYLE.md, rule 9). */
 import { dirname } from "node:path";
 import ts from "typescript";
 import { type Check, eachNode, isCode, lineOf, type Problem, type RepositoryFile, treeOf } from "./repository.ts";
 
 const FILE_LINES_MAX = 500;
 const FUNCTION_LINES_MAX = 70;
-/** The greatest number of files in a folder: the number of names that a reader sees at a glance. */
+/** The greatest number of files in a folder, because a reader can take in about as many names at a glance. */
 const FOLDER_FILES_MAX = 20;
 
-/** The files, functions and folders that may be larger, each with its reason: `tools/tidy-exceptions.json`. */
+/** The files, functions and folders that may be larger, each with the reason: `tools/tidy-exceptions.json`. */
 export interface SizeExceptions {
   readonly files: Readonly<Record<string, string>>;
-  /** The reasons for functions, by `path#function`. */
+  /** The reasons for large functions, by `path#function`. */
   readonly functions: Readonly<Record<string, string>>;
   readonly folders: Readonly<Record<string, string>>;
 }
@@ -50,7 +50,7 @@ function functionSizes(file: RepositoryFile, exceptions: SizeExceptions): Proble
     }));
 }
 
-/** The number of files in each folder that has too many files. Files of every kind count; files of subfolders do not. */
+/** Counts the files of each folder that has too many. Files of every type count; files of subfolders do not. */
 const fullFolders = (files: readonly RepositoryFile[]): Map<string, number> =>
   new Map(
     [...Map.groupBy(files, ({ path }) => dirname(path))]
@@ -87,7 +87,7 @@ function longFunctions(file: RepositoryFile): LongFunction[] {
 
 const isFunctionWithBody = (node: ts.Node): boolean => ts.isFunctionLike(node) && "body" in node && node.body !== undefined;
 
-/** Whether a function is a group of tests: `describe("…", () => { … })` is a list of tests, not a function that a reader has to follow. */
+/** Whether a function is a group of tests: `describe("…", () => { … })` is a list of tests, which a reader need not read at once. */
 function isGroupOfTests(node: ts.Node): boolean {
   if (!ts.isArrowFunction(node) || !ts.isCallExpression(node.parent) || !ts.isBlock(node.body)) return false;
   const called = (statement: ts.Statement) =>
@@ -105,7 +105,7 @@ function nameOf(node: ts.Node): string {
     : "(nameless)";
 }
 
-/** The exceptions that are no longer needed, because such an exception would let the next long file pass unseen. */
+/** Finds exceptions that are not needed any more, because such an exception would allow the next long file without a message. */
 function unused(files: readonly RepositoryFile[], exceptions: SizeExceptions): Problem[] {
   const full = fullFolders(files);
   const file = (path: string) => files.find((one) => one.path === path && isCode(one));

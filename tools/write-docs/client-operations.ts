@@ -1,6 +1,6 @@
 /**
- * Writes `clients/typescript/src/generated/operations.ts` from the contracts: every operation as types and as a line of a table. The types are those
- * of the response profile `strict`; the profile `clients` returns the same fields and more.
+ * Writes `clients/typescript/src/generated/operations.ts` from the contracts: the types of every operation, and a table with a row for each. The
+ * types are those of the response profile `strict`; the profile `clients` returns the same fields and more.
  */
 import type { TObject } from "typebox";
 import { edgeOf, methodOf, pascal, typeOf } from "#graph/contract/openapi/addresses";
@@ -22,11 +22,11 @@ const HEADER = "/** Written by `tools/build.mjs` from the contracts; changes by 
 const FIELDS = "readonly fields?: string;";
 const PAGING = "readonly limit?: number; readonly before?: string; readonly after?: string;";
 
-/** The text of the file. `now`, in Unix seconds, decides which marketing version is current. */
+/** Returns the text of the file. `now`, in Unix seconds, decides which marketing version is current. */
 export function clientOperations(registry: Registry, calendar: VersionCalendar, now: number): string {
   const schemas = new NamedSchemas();
   const asked = registry.servedIn({ profile: "strict", calendar }, now);
-  // The client is one of the profile strict, which does not have operations of the profile `clients` alone.
+  // The client uses the profile `strict`, so operations that only the profile `clients` has are left out.
   const endpoints = registry.endpoints.filter(({ access }) => access.surfaces.length > 0);
   const operations = endpoints.map((endpoint) => operationOf(endpoint, schemas, asked)).sort((a, b) => (a.name < b.name ? -1 : 1));
   const types = Object.entries(schemas.all()).map(([name, schema]) => `export type ${name} = ${typeText(schema as Document)};`);
@@ -79,7 +79,10 @@ function operationOf(endpoint: Endpoint, schemas: NamedSchemas, asked: ServedIn)
   return { name, row, type: `  ${doc}${name}: { ${members.join(" ")} };` };
 }
 
-/** The headers of an operation. A header with only one possible value is always sent; for any other header, the caller gives the value. */
+/**
+ * Returns the headers of an operation. The client always sends a header that has only one possible value; for any other header, the caller gives the
+ * value.
+ */
 function headersOf({ access }: Endpoint): { fixed: string[]; needed: string } {
   const required = Object.entries(access.requestHeaders ?? {}).filter(([, { isRequired }]) => isRequired === true);
   const constantOf = (schema: Document): unknown => schema.const ?? (schema.enum as readonly unknown[] | undefined)?.[0];
@@ -103,13 +106,16 @@ function paramsText({ served, reading }: Endpoint, schemas: NamedSchemas, asked:
   return parts.length === 0 ? "Readonly<Record<string, never>>" : `{ ${parts.join(" ")} }`;
 }
 
-/** The type of an operation's own parameters. It has only their keys, because a type cannot express conditions between parameters. */
+/**
+ * Returns the type of an operation's own parameters. The type has only the parameters' names, because a type cannot express conditions between
+ * parameters.
+ */
 function ownOf(params: TObject, schemas: NamedSchemas, asked: ServedIn): Document {
   const { type, properties, required } = schemas.referred(requestSchema(params, asked));
   return { type, properties, required };
 }
 
-/** The type of an operation's response, with the names of the OpenAPI document. */
+/** Returns the type of an operation's response, under the name that the OpenAPI document gives it. */
 function returnsOf(endpoint: Endpoint, schemas: NamedSchemas): Document {
   const schema = publicSchema(responseSchema(endpoint, "strict"));
   const name = pascal(endpoint.access.operation);

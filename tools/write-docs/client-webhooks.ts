@@ -1,4 +1,4 @@
-/** Writes `clients/typescript/src/generated/webhooks.ts`: the types of the contents of webhooks, made from the definitions of webhook fields. */
+/** Writes `clients/typescript/src/generated/webhooks.ts`: the types of webhook payloads, from the definitions of the webhook fields. */
 import { pascal } from "#graph/contract/openapi/addresses";
 import { publicSchema } from "#graph/schema/public-schema";
 import type { FieldCatalogue } from "#webhooks/catalogue/catalogue";
@@ -22,7 +22,7 @@ export function clientWebhooks(catalogue: FieldCatalogue): string {
   ].join("\n");
 }
 
-/** The text of `clients/testing/generated/webhook-fields.ts`. */
+/** Returns the text of `clients/testing/generated/webhook-fields.ts`. */
 export function webhookFieldNames(catalogue: FieldCatalogue): string {
   const fields = webhookObjects.map((object) => `  ${object}: ${JSON.stringify(catalogue.namesOf(object))},`);
   return `/** The webhook fields of each object. Written by \`tools/build.mjs\`; changes by hand are lost. */\nexport const webhookFields = {\n${fields.join("\n")}\n} as const;\n`;

@@ -19,7 +19,7 @@ export function commandsPage(): string {
   ]);
 }
 
-/** The options that the page describes once for all commands, because they name the server. */
+/** The options that the page describes only once, because every command has them. */
 const OF_ALL = ["--data", "--control-url", "--control-key", "--config", "--world-name", "--help"];
 
 function commandsBelow(command: Command, path: string): string[] {
@@ -50,14 +50,14 @@ function section(command: Command, name: string): string {
   ].join("\n\n");
 }
 
-/** The JSON of a command that does not print the response of one route. */
+/** Describes the JSON of a command whose JSON is not the response of a route. */
 function jsonOf(name: string): string[] {
   const schema = Object.entries(printedJson).find(([command]) => command === name)?.[1] as Schema | undefined;
   if (schema === undefined) return [];
   return [`\`--json\` prints ${schema.description ?? "an object"}:`, table(["key", "value", "meaning"], rowsOf(schema, ""))];
 }
 
-/** A row for each key, also of inner objects. */
+/** Returns a table row for each key, including the keys of inner objects. */
 const rowsOf = (schema: Schema, above: string): string[][] =>
   propertiesOf(schema).flatMap(({ name, schema: inner, isRequired }) => {
     const path = above + name;

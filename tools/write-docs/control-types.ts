@@ -1,10 +1,13 @@
-/** Writes `clients/testing/generated/control-api.ts`: the types of the test kit, which openapi-typescript makes from the control API's document. */
+/**
+ * Writes `clients/testing/generated/control-api.ts`: the types of the test kit, which openapi-typescript makes from the OpenAPI document of the
+ * control API.
+ */
 import { openapiOf } from "#control/openapi/document";
 import { controlRoutes } from "#control/routes";
 import type { Registry } from "#graph/contract/registry";
 import { sectionsOf } from "#graph/worlds/file/import-export";
 
-/** The text of the file. The paths of nodes are left out, because the kit takes the types of nodes from the schemas. */
+/** Returns the text of the file. The paths of nodes are left out, because the kit takes the types of nodes from the schemas. */
 export async function controlTypes(registry: Registry): Promise<string> {
   const { default: openapiTS, astToString } = await import("openapi-typescript");
   const routes = controlRoutes(registry).filter(({ path }) => !path.includes("{key}"));

@@ -1,13 +1,13 @@
-/** Reads the decisions of `spec/decisions`, by their number. */
+/** Reads the decisions of `spec/decisions` by their numbers. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface Decision {
   readonly id: string;
   readonly title: string;
-  /** The link to the decision from a page of `spec/`. */
+  /** The link from a page of `spec/` to the decision. */
   readonly link: string;
-  /** Whether some points of the decision hold only in the response profile `clients`. */
+  /** Whether some rules of the decision hold only in the response profile `clients`. */
   readonly hasClients: boolean;
 }
 
@@ -26,7 +26,7 @@ export function readDecisions(): Map<string, Decision> {
   return found;
 }
 
-/** The anchor of a heading, for links. */
+/** Returns the anchor of a heading, for links. */
 const slugOf = (heading: string): string =>
   heading
     .toLowerCase()

@@ -1,6 +1,6 @@
 /**
- * Writes `spec/fidelity.md` from contracts, cases, clauses and decisions. For each operation, the page has the conformance cases that show its
- * clauses, the decisions that fill a gap of the interface document, and the intended differences.
+ * Writes `spec/fidelity.md` from contracts, cases, clauses and decisions. For each operation, the page lists the conformance cases that prove its
+ * clauses, the decisions that answer open questions of the interface document, and the intended differences.
  */
 import { type Case, loadCases } from "#conformance/cases";
 import { type Clause, readClauses, readClauseTable, readReasons, showableKinds } from "#conformance/coverage";
@@ -12,7 +12,7 @@ import { type Decision, readDecisions } from "./decisions.ts";
 import { code, codes, page, table } from "./markdown.ts";
 import { addressOf } from "./operations-page.ts";
 
-/** The data of the page. Tests pass data of their own. */
+/** The data from which the page is written. Tests pass data of their own. */
 export interface Evidence {
   readonly clauses: ReadonlyMap<string, Clause>;
   readonly cases: readonly Case[];
@@ -137,14 +137,14 @@ function clauseTable(ids: readonly string[], { clauses, cases, reasons }: Eviden
   return table(["clause", "says", "shown by"], rows);
 }
 
-/** The names of the cases. A case with examples, or for both response profiles, counts as several cases of the same name. */
+/** Writes the names of the cases. A case with examples, or for both response profiles, is counted as several cases of that name. */
 function casesText(showing: readonly Case[]): string {
   return [...Map.groupBy(showing, ({ name }) => name)].map(([name, all]) => `${name}${all.length === 1 ? "" : ` (${all.length} ways)`}`).join("<br>");
 }
 
 /**
- * The row of an operation that the interface document does not have. The conformance cases of the operation cite one of its decisions and send such a
- * request.
+ * Writes the row of an operation that the interface document does not have. The conformance cases of such an operation cite one of its decisions and
+ * send a request to it.
  */
 function additionText({ decisions }: Access, method: string, edge: string | null, { cases }: Evidence): string {
   const showing = cases.filter(

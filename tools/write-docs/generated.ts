@@ -1,6 +1,6 @@
 /**
- * Writes the files that are made from the contracts and are not in git: documents and JSON Schemas for programs, and types of the clients.
- * `tools/build.mjs` runs this module, which writes the files that differ and prints the paths of all files as JSON.
+ * Writes the generated files that are not in git: documents and JSON Schemas for programs, and types of the clients. `tools/build.mjs` runs this
+ * module. It writes the files that have changed, and prints the paths of all files as JSON.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -24,16 +24,14 @@ import { clientOperations } from "./client-operations.ts";
 import { clientWebhooks, webhookFieldNames } from "./client-webhooks.ts";
 import { controlTypes } from "./control-types.ts";
 
-/**
- * The time for which the documents are made, because the served marketing versions depend on it: the end of the standard calendar, in Unix seconds.
- */
+/** The time for which the documents are written, in Unix seconds: the end of the standard calendar. The served marketing versions depend on it. */
 const DOCUMENTED_AT = Date.parse("2026-11-20T00:00:00Z") / 1000;
 
 const registry = new Registry(features);
 
 const CONTROL_TYPES = "clients/testing/generated/control-api.ts";
 
-/** The function that makes each document, by its path in the project. */
+/** The function that makes each document, by the path of the document. */
 export const documents: Readonly<Record<string, () => object>> = {
   "docs/reference/openapi.json": graphDocument,
   "docs/reference/control-openapi.json": () => openapiOf(controlRoutes(registry), sectionsOf(registry), "http://127.0.0.1:4001"),
@@ -47,11 +45,11 @@ const types: Readonly<Record<string, () => string | Promise<string>>> = {
   "clients/typescript/src/generated/operations.ts": () => clientOperations(registry, standardCalendar, DOCUMENTED_AT),
   "clients/typescript/src/generated/webhooks.ts": () => clientWebhooks(registry.webhookFields),
   "clients/testing/generated/webhook-fields.ts": () => webhookFieldNames(registry.webhookFields),
-  // An installation that only runs the server does not have openapi-typescript.
+  // openapi-typescript is missing in an installation that only runs the server.
   ...(existsSync(join(ROOT, "node_modules/openapi-typescript")) && { [CONTROL_TYPES]: () => controlTypes(registry) }),
 };
 
-/** The document that a running Plaza serves, but with made-up addresses. */
+/** Returns the document that a running Plaza serves, but with made-up addresses. */
 function graphDocument(): object {
   const base = "https://graph.plaza.test";
   const addresses = Object.fromEntries(surfaces.map(({ name, mount }) => [name, `${base}${mount}`])) as Record<SurfaceName, string>;

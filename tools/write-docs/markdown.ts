@@ -1,4 +1,4 @@
-/** Writes the few forms of Markdown that the reference pages need. */
+/** Writes the Markdown of the reference pages. */
 export function page(title: string, source: string, parts: readonly string[]): string {
   return [`# ${title}`, `Written by \`npm run docs\` from ${source}; changes by hand are lost.`, ...parts].join("\n\n").concat("\n");
 }
@@ -8,7 +8,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [line(head), `|${head.map(() => "---").join("|")}|`, ...rows.map(line)].join("\n");
 }
 
-/** The text of a cell, without line breaks and with escaped pipes, because both would end the cell. */
+/** Returns the text of a table cell. Line breaks are removed and pipes escaped, because both would end the cell. */
 const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll(/\s*\n\s*/g, " ");
 
 export const code = (text: string): string => `\`${text}\``;

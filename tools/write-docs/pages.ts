@@ -1,4 +1,4 @@
-/** The pages that are written from the program's own data: from the catalogue, the contracts, the policies and the options. */
+/** The pages that are written from the program's error catalogue, contracts, policies and options. */
 import { features } from "#features";
 import { Registry } from "#graph/contract/registry";
 import { commandsPage } from "./commands-page.ts";
@@ -11,7 +11,7 @@ import { permissionsPage } from "./permissions-page.ts";
 import { webhookFieldsPage } from "./webhook-fields-page.ts";
 import { worldFilesPage } from "./world-files-page.ts";
 
-/** The function that writes each page, by its path in the project. */
+/** The function that writes each page, by the path of the page. */
 export const pages: Readonly<Record<string, () => string>> = {
   "docs/reference/commands.md": commandsPage,
   "docs/reference/configuration.md": configurationPage,

@@ -42,7 +42,7 @@ function entriesOf({ nodeTypes, operations }: Feature, registry: Registry): Entr
     return set === undefined ? entry : { ...entry, set };
   });
   const reads = (nodeTypes ?? []).flatMap(({ type }): Entry[] => {
-    // The node type's entry in the registry also has the fields that other features add to the type.
+    // The registry also has the fields that other features add to the node type.
     const reading = registry.find(type, "GET", undefined)?.reading;
     return reading === undefined ? [] : [{ request: `GET /{${type}_id}`, scheme: reading.scheme, policy: reading.policy, set: reading.set }];
   });
@@ -66,7 +66,7 @@ function schemeText({ places, need, developmentOnly }: Scheme): string {
   return names.length === 1 ? (names[0] as string) : `${need === "all" ? "all of" : "one of"} ${names.join(", ")}`;
 }
 
-/** Rows for the fields whose policy differs from the policy of the request. */
+/** Returns a row for each field that needs other permissions than the request. */
 function fieldRows(request: string, policy: Policy, set: FieldSet | undefined): string[][] {
   if (set === undefined) return [];
   return fieldsBeyond(policy, set).map(({ path, field }) => [code(`${request}: ${path}`), field.policy.summary]);

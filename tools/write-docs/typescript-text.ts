@@ -1,11 +1,11 @@
-/** Writes JSON Schemas of contracts as TypeScript types. */
+/** Writes JSON Schemas as TypeScript types. */
 type Schema = Readonly<Record<string, unknown>>;
 
 const REFERENCE = "#/components/schemas/";
 
 /**
- * The type of a schema that `publicSchema` and `NamedSchemas` wrote. Throws for a keyword that it does not know, so that no type says less than its
- * schema.
+ * Returns the TypeScript type of a schema that `publicSchema` and `NamedSchemas` wrote. Throws for an unknown keyword, so that no part of a schema is
+ * lost in its type.
  */
 export function typeText(schema: Schema): string {
   if (typeof schema.$ref === "string") return schema.$ref.slice(REFERENCE.length);
@@ -39,7 +39,7 @@ function objectText({ properties, required = [], additionalProperties }: Schema)
   const others = typeof additionalProperties === "object" ? (additionalProperties as Schema) : undefined;
   if (entries.length === 0) return others === undefined ? "Readonly<Record<string, unknown>>" : `Readonly<Record<string, ${typeText(others)}>>`;
   const named = entries.map(([name, schema]) => propertyText(name, schema, (required as readonly string[]).includes(name)));
-  // Other keys get the type unknown, because a type for them would have to hold for the named keys too.
+  // All other keys get the type unknown, because TypeScript requires that their type also holds for the named keys.
   return `{ ${[...named, ...(others === undefined ? [] : ["readonly [name: string]: unknown;"])].join(" ")} }`;
 }
 

@@ -22,7 +22,7 @@ export function worldFilesPage(features: readonly Feature[]): string {
   ]);
 }
 
-/** The table for a list of the version calendar, with the meaning of each key. */
+/** Writes the table of one list of the version calendar, with the meaning of each key. */
 function calendarList(list: string, { description = "", items = {} }: Schema): string {
   const rows = propertiesOf(items).map(({ name, schema, isRequired }) => [
     code(name),
@@ -49,13 +49,13 @@ function entryTable(entry: Schema): string {
 }
 
 interface Key {
-  /** The path from the entry: the key `user` in the list `roles` is `roles[].user`. */
+  /** The path of the key in its entry: the key `user` in the list `roles` has the path `roles[].user`. */
   readonly path: string;
   readonly schema: Schema;
   readonly isRequired: boolean;
 }
 
-/** The keys of an entry, each followed by the keys of its value. */
+/** Lists the keys of an entry. Each key is followed by the keys of its value. */
 const keysOf = (entry: Schema, before = ""): Key[] =>
   propertiesOf(entry).flatMap(({ name, schema, isRequired }) => keysBelow(before + name, schema, isRequired));
 
