@@ -6,9 +6,9 @@ import { prepareClient } from "./harness/load.ts";
 import { describeMachine } from "./harness/machine.ts";
 import { type Bench, isMet, keep, metricLine } from "./harness/report.ts";
 
-/** The default number of rounds: with five rounds, one disturbed round does not move the median. */
+/** The default number of rounds. With five rounds, one disturbed round does not change the median. */
 const ROUNDS_DEFAULT = "5";
-/** The default length of a round: so long that the 10 ms steps of CPU accounting do not matter. */
+/** The default length of a round in seconds. It is so long that CPU times in steps of 10 ms are exact enough. */
 const SECONDS_DEFAULT = "4";
 
 const { values, positionals } = parseArgs({
@@ -17,7 +17,7 @@ const { values, positionals } = parseArgs({
   options: {
     rounds: { type: "string", default: ROUNDS_DEFAULT },
     seconds: { type: "string", default: SECONDS_DEFAULT },
-    /** With `--check` the exit code is 1 if a goal is missed. */
+    /** Whether the exit code is 1 if a goal is missed. */
     check: { type: "boolean", default: false },
   },
 });

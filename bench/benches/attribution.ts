@@ -1,4 +1,4 @@
-/** Measures reading attribution: compares the newest page of a device with few events to that of a device with many events. */
+/** Measures how attribution is read: compares the newest page of a device with few events to that of a device with many events. */
 import { APP } from "../harness/data.ts";
 import { eventsWorld } from "../harness/events.ts";
 import type { Bench } from "../harness/report.ts";
@@ -9,7 +9,7 @@ const FEW = 10;
 const MANY = 100_000;
 const EVENTS_PER_REQUEST = 50;
 const READS = 50;
-/** The number of rows in a page, which is the number of events of the device with few events. */
+/** The number of rows in a page, and the number of events of the device with few events. */
 const LIMIT = 10;
 const AD = "8501";
 const graphHeaders = {
@@ -24,7 +24,7 @@ async function ask(url: string, init: RequestInit): Promise<unknown> {
   return response.json();
 }
 
-/** Reports a device that clicked on the ad and is known by an id and a cookie, and its events in requests of 50. */
+/** Reports a click of a device on the ad, with an id and a cookie of the device, and then its events in requests of 50. */
 async function report({ ready }: Server, device: Readonly<Record<string, string>>, count: number): Promise<void> {
   const headers = { authorization: `Bearer ${ready.control_key}` };
   await ask(`${ready.control_url}/v1/worlds/default/attribution/clicks`, { method: "POST", headers, body: JSON.stringify({ ad: AD, ...device }) });
@@ -35,7 +35,7 @@ async function report({ ready }: Server, device: Readonly<Record<string, string>
   }
 }
 
-/** Returns the milliseconds that one read takes. */
+/** Measures how many milliseconds one read takes. */
 async function timeReads({ ready }: Server, { advertiser_id }: { readonly advertiser_id: string }): Promise<number> {
   const startMs = performance.now();
   for (let i = 0; i < READS; i++) {
@@ -58,7 +58,7 @@ export const bench: Bench = {
       await report(server, many, MANY);
       const times: { few: number; many: number }[] = [];
       for (let round = 0; round <= rounds; round++) times.push({ few: await timeReads(server, few), many: await timeReads(server, many) });
-      // The first round warms up the server.
+      // The first round warms up the server and is not measured.
       const measured = times.slice(1);
       return {
         metrics: [

@@ -9,14 +9,14 @@ import { spreadOf } from "../harness/statistics.ts";
 
 const ROWS = 100_000;
 const REQUESTS_PER_SECOND = 1_000;
-/** The pixels to scroll in each frame, so that ten seconds of sixty frames pass a tenth of the rows. */
+/** The number of pixels to scroll in each frame: in ten seconds of sixty frames, the page scrolls through a tenth of the rows. */
 const SCROLL_PIXELS = 470;
 
 const SCRIPT_BYTES = `performance.getEntriesByType("resource")
   .filter(({ initiatorType, name }) => initiatorType === "script" || name.endsWith(".js"))
   .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)`;
 const GRID = "document.querySelector('[role=grid]')";
-/** Scrolls to the end repeatedly, until the page has loaded every page of the list. */
+/** A script that scrolls to the end repeatedly, until the page has loaded the whole list. */
 const ALL_ROWS = `new Promise((resolve) => {
   const look = () => {
     const grid = ${GRID};
@@ -37,7 +37,7 @@ async function firstView(server: Server) {
   }
 }
 
-/** Loads the server, and returns the processor time and the memory that the server takes for each request. */
+/** Sends requests to the server, and returns the CPU time and the memory that the server uses for each request. */
 async function load(server: Server, seconds: number) {
   const before = cpuMicroseconds(server.pid);
   const { requests, p99_ms } = await atRate(server, get(`${PAGE}/custom_labels?limit=1`), { requestsPerSecond: REQUESTS_PER_SECOND, seconds });

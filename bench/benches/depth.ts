@@ -6,9 +6,9 @@ import { alternate, overRounds } from "../harness/rounds.ts";
 import type { Server } from "../harness/server.ts";
 
 const ROW = 1_000_000;
-/** The number of labels, so that the page at row `ROW` is full. */
+/** The number of labels. It is large enough that the page at row `ROW` is full. */
 const LABELS = ROW + 100;
-/** The size of the pages on the way to row `ROW`: the largest page that is allowed (D-31). */
+/** The size of the pages on the way to row `ROW`: the largest page that the server allows (D-31). */
 const STEP = 100;
 const CONNECTIONS = 32;
 
@@ -17,7 +17,7 @@ interface List {
   readonly paging: { readonly cursors: { readonly after: string } };
 }
 
-/** Follows the cursors as a client does. Throws if a row is skipped or comes twice. Returns the cursor of row `ROW`. */
+/** Reads pages by their cursors, as a client does. Throws if a row is missing or comes twice. Returns the cursor of row `ROW`. */
 async function walk(server: Server): Promise<string> {
   let after = "";
   let last: string | undefined;
@@ -61,7 +61,7 @@ export const bench: Bench = {
             name: "CPU time per request (deep divided by first page)",
             ...overRounds(pairs, ({ one, other }) => other.server_cpu_us / one.server_cpu_us),
           },
-          // Every page but the first reads a cursor and has a link back, so the difference to the second page is the cost of depth alone.
+          // The deep page is compared to the second page, because both read a cursor and have a link back. The difference is the cost of depth alone.
           {
             name: "CPU time per request (deep divided by second page)",
             ...overRounds(secondPairs, ({ one, other }) => other.server_cpu_us / one.server_cpu_us),

@@ -1,4 +1,4 @@
-/** Measures a feed file of a million rows, from the first byte sent to the moment in which the feed shows its items. */
+/** Measures how long a product feed of a million rows takes, from the first byte sent to the moment in which the feed shows its items. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { spreadOf } from "../harness/statistics.ts";
 
 const ROWS = 1_000_000;
 const FEED = "8101";
-/** The time limit of an upload. On a slow machine, a million rows take a quarter of this time. */
+/** The time limit of an upload. A slow machine needs a quarter of this time for a million rows. */
 const WITHIN_MS = 300_000;
 const LOOK_MS = 10_000;
 
@@ -20,7 +20,7 @@ const world = {
   product_feeds: [{ id: FEED, catalog: "8001", name: "books" }],
 };
 
-/** Writes a feed file as a shop's system does: about 200 bytes in each row, one value in quotes, and the ids in order. */
+/** Writes a feed file like that of a shop: about 200 bytes in each row, one value in quotes, and the ids in order. */
 async function writeFeed(file: string): Promise<void> {
   const writer = Bun.file(file).writer();
   writer.write("retailer_id,name,description,image_url,url,price,currency,brand,publication_category,author,genre,in_language,availability\n");
@@ -89,7 +89,7 @@ export const bench: Bench = {
       await writeFeed(file);
       const pairs: { plaza: Round; floor: Round }[] = [];
       for (let round = 0; round < rounds; round++) {
-        // The two sides take turns to go first, so that neither side always has the warmer machine.
+        // Plaza and the floor take turns to be measured first, so that neither always has the warmer machine.
         if (round % 2 === 0) pairs.push({ plaza: await ingestByPlaza(file), floor: await ingestByFloor(file) });
         else {
           const floor = await ingestByFloor(file);

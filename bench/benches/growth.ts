@@ -9,12 +9,12 @@ const SMALL = 10_000;
 const LARGE = 1_000_000;
 const CONNECTIONS = 32;
 
-/** The data of the bench. Half of the nodes are labels and half are personas; each tenth label is on a person. */
+/** The number of nodes in the data. Half of the nodes are labels and half are personas; each tenth label is on a person. */
 const amounts = (nodes: number) => ({ labels: nodes / 2, personas: nodes / 2, people: nodes / 20 });
 
 const among = (amount: number): NonNullable<LoadRequest["number"]> => ({ kind: "random", first: 0, amount });
 
-/** Every kind of read. A read of one node reads a node at random. */
+/** One request for each way to read. A read of one node chooses a node at random. */
 const reads: readonly { readonly name: string; requestOf(nodes: number): LoadRequest }[] = [
   { name: "list of labels", requestOf: () => get(`${PAGE}/custom_labels?limit=25`) },
   { name: "list of personas", requestOf: () => get(`${PAGE}/personas?limit=25`) },

@@ -1,4 +1,4 @@
-/** Measures recording activity and reading it, in one process: the feature's store compared to bare upserts, and reads at two sizes. */
+/** Measures how the server records activity and reads it, in one process: the feature's store is compared to bare upserts, and reads at two sizes. */
 import { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,9 +11,9 @@ import type { Bench } from "../harness/report.ts";
 import { spreadOf } from "../harness/statistics.ts";
 
 const FEW = 10_000;
-/** The number of activities. Each activity changes six sums, of which the sum of its second is new. */
+/** The number of activities. Each activity changes six sums, and the sum of its second is always a new row. */
 const MANY = 1_000_000;
-/** The number of activities in one transaction, as in a world file or in a busy group commit. */
+/** The number of activities in one transaction, as for a world file or for many requests that are committed together. */
 const PER_TRANSACTION = 1_000;
 const DAYS = 60;
 const METRICS = ["views", "likes", "replies", "reposts"] as const;
@@ -22,11 +22,12 @@ const DAY_SECONDS = 86_400;
 const FIRST_DAY = 20_000;
 
 /**
- * The number of targets at which each target has one activity for each day and metric. A read then returns the same number of rows at both sizes.
+ * The number of targets, chosen so that each target has one activity for each day and metric. A read then returns the same number of rows at both
+ * sizes.
  */
 const targetsOf = (count: number): number => Math.min(1_000, Math.floor(count / DAYS / METRICS.length));
 
-/** Returns the activity with number `i`. Activities are spread over 60 days in no order, each at another second of a day. */
+/** Returns the activity with number `i`. The activities are spread over 60 days in no order, each at another second of its day. */
 function activity(i: number, targets: number) {
   const cycle = targets * METRICS.length * DAYS;
   const at = (i * 7_919) % cycle;
@@ -51,7 +52,7 @@ async function record(store: Store, from: number, count: number, targets: number
   return count / ((performance.now() - startMs) / 1000);
 }
 
-/** The floor: counts up the same rows as the feature's store, and does nothing else. */
+/** The floor, which increments the same rows as the feature's store, and does nothing else. */
 function floorOf(folder: string): (from: number, count: number) => number {
   const database = new Database(join(folder, "floor.sqlite"));
   for (const pragma of ["journal_mode = WAL", "synchronous = FULL"]) database.run(`PRAGMA ${pragma}`);
@@ -74,7 +75,7 @@ function floorOf(folder: string): (from: number, count: number) => number {
   };
 }
 
-/** Returns the microseconds of the two queries of a read: a month of one metric, and the value of the metric at a moment. */
+/** Measures the microseconds of the two queries of a read: a month of one metric, and the metric's value at one moment. */
 async function timeReads(store: Store, targets: number): Promise<number> {
   const READS = 5_000;
   const startMs = performance.now();

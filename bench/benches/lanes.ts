@@ -2,10 +2,10 @@ import { type Latencies, latenciesAt, startSender, startSink } from "../harness/
 import type { Bench } from "../harness/report.ts";
 import { spreadOf } from "../harness/statistics.ts";
 
-/** The events per second: far fewer than one core delivers, so that the bench shows waiting and not load. */
+/** The number of events per second. One core could deliver far more, so the bench measures waiting instead of load. */
 const PER_SECOND = 1_000;
 const WARM_UP_SECONDS = 2;
-/** Requests that are on their way when the round ends arrive within this time. */
+/** The longest time in which requests arrive that are still running when the round ends. */
 const REST_MS = 500;
 
 async function round(isHanging: boolean, seconds: number): Promise<Latencies> {

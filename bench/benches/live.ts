@@ -11,7 +11,7 @@ import { prepareSource, pushStreams, type StreamSource } from "../harness/stream
 
 const STREAMS = 40;
 const SOURCE_SECONDS = 40;
-/** The time after which all streams have begun and each is at another place in its group of pictures. */
+/** The time after which all streams have begun, each at another picture of its group of pictures. */
 const SETTLED_MS = 4_000;
 /** A video is shown this long after it went live, so the videos go live before their encoders connect. */
 const START_DELAY_MS = 5_000;
@@ -38,14 +38,14 @@ interface Round {
   readonly playableMs: readonly number[];
 }
 
-/** The process of the ingest, which is the server's only child. */
+/** Returns the id of the process that receives streams, which is the server's only child process. */
 function ingestOf(server: Server): number {
   for (const name of readdirSync("/proc")) {
     if (!/^\d+$/.test(name)) continue;
     try {
       if (new RegExp(`^PPid:\\s+${server.pid}$`, "m").test(readFileSync(`/proc/${name}/status`, "utf8"))) return Number(name);
     } catch {
-      // The process has ended meanwhile.
+      // The process has already ended.
     }
   }
   throw new Error("the server has no ingest process");
@@ -67,7 +67,7 @@ async function playlistOf(server: Server, { id }: Video): Promise<string> {
   return base + (/data-source="([^"]+)"/.exec(page)?.[1] ?? "");
 }
 
-/** The time at which `isThere` was first true for each video. */
+/** Returns the time at which `isThere` was first true for each video. */
 async function timesUntil(videos: readonly Video[], isThere: (video: Video) => Promise<boolean>): Promise<Map<string, number>> {
   const times = new Map<string, number>();
   while (times.size < videos.length) {
@@ -77,11 +77,11 @@ async function timesUntil(videos: readonly Video[], isThere: (video: Video) => P
   return times;
 }
 
-/** A server that receives the streams, with a way to see the data that arrived. */
+/** A server that receives the streams, with a function that counts the data that arrived. */
 interface Side {
-  /** The id of the process that is measured. */
+  /** The id of the process whose CPU time is measured. */
   readonly pid: number;
-  /** The address for encoders, as `{hostname}:{port}`. */
+  /** The address for encoders: `{hostname}:{port}`. */
   readonly host: string;
   readonly videos: readonly Video[];
   isLive(video: Video): Promise<boolean>;
@@ -133,7 +133,7 @@ async function measurePlaza(sourceFolder: string, seconds: number): Promise<Roun
   }
 }
 
-/** Measures nginx. nginx does not know the state of a video, so its streams are live once it has admitted them. */
+/** Measures nginx. nginx does not know whether a video is live, so its streams count as live when nginx has admitted them. */
 async function measureNginx(sourceFolder: string, seconds: number): Promise<Round> {
   const folder = mkdtempSync(join(tmpdir(), "plaza-bench-"));
   const nginx = await startNginxRtmp(folder, [], onCore(chooseCores()?.server));

@@ -5,7 +5,7 @@ import { checkSameResponse } from "../harness/responses.ts";
 import { alternate } from "../harness/rounds.ts";
 import { startFloor, startPlaza } from "../harness/server.ts";
 
-/** The number of labels: as many as a page may have (D-40). */
+/** The number of labels, which is the limit for a page (D-40). */
 const LABELS = 5_000;
 const CONNECTIONS = 32;
 

@@ -8,15 +8,15 @@ import { spreadOf } from "../harness/statistics.ts";
 import { type Work, works } from "../harness/works.ts";
 
 const CONNECTIONS = 64;
-/** The warm-up time of the processes that send webhooks. */
+/** The warm-up time of the processes that send webhooks, in seconds. */
 const WARM_UP_SECONDS = 5;
-/** The warm-up of the servers in requests, not in time: the CPU time of a request falls until the compiler has done its work. */
+/** The warm-up of the servers is counted in requests, not in time: the CPU time of a request falls until the compiler has done its work. */
 const WARM_UP_REQUESTS = 30_000;
-/** The number of requests whose database messages are counted. These requests run one after the other, so that no message serves two requests. */
+/** The number of requests whose database messages are counted. They run one after the other, so that each message belongs to one request. */
 const COUNTED_REQUESTS = 300;
 const GOAL = { at_least: 0.5 };
 
-/** The cost of one request, in µs of CPU time. */
+/** The CPU time of one request, in µs. */
 interface Cost {
   readonly per_second: number;
   readonly program_us: number;
@@ -75,7 +75,7 @@ async function comparisonOf(postgres: Postgres, work: Work, options: { rounds: n
   }
 }
 
-/** Counts the messages that a request sends to the database. */
+/** Counts the messages that the server sends to the database for one request. */
 async function countedOf(postgres: Postgres, work: Work): Promise<Absolute[]> {
   const proxy = await countBetween(await postgres.newDatabase());
   const server = await startPlaza({ world: work.world, data: proxy.url, settings: LABELS_UNLIMITED });

@@ -6,7 +6,7 @@ import { ask } from "../harness/responses.ts";
 import { LABELS_UNLIMITED, type Server, startFloor, startPlaza } from "../harness/server.ts";
 import { spreadOf } from "../harness/statistics.ts";
 
-/** The number of starts in a round. Starts are short, so a round has more than one. */
+/** The number of starts in a round. One start is too short to be measured alone. */
 const STARTS_PER_ROUND = 2;
 const IDLE_MS = 1_000;
 const REQUESTS = 100_000;
@@ -17,7 +17,7 @@ const list = get(`${PAGE}/personas?limit=5`);
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Returns the time from the start of the process to the first response with status 200 to a real request, in milliseconds. */
+/** Measures the milliseconds from the start of the process to the first response with status 200 to an ordinary request. */
 async function startedAndAsked(start: () => Promise<Server>, request: LoadRequest): Promise<{ server: Server; first_ms: number }> {
   const from = performance.now();
   const server = await start();
@@ -33,7 +33,7 @@ async function idleAndStop(server: Server, keepFolder = false): Promise<number> 
   return resident;
 }
 
-/** Returns the resident memory after `REQUESTS` requests, half of them writes, and after ten times as many requests. */
+/** Measures the resident memory after `REQUESTS` requests, half of them writes, and after ten times as many requests. */
 async function memoryAfterLoad(): Promise<{ after: number; afterTenTimes: number }> {
   const server = await startPlaza({ world: data, settings: LABELS_UNLIMITED });
   try {
@@ -44,7 +44,7 @@ async function memoryAfterLoad(): Promise<{ after: number; afterTenTimes: number
         ...post(`${PAGE}/custom_labels`, '{"page_label_name":"label {number}"}'),
         number: { kind: "counted", first: written },
       };
-      // Requests that are still on their way at the end use up numbers too.
+      // Requests that are still running at the end have used further numbers.
       written += REQUESTS;
       await applyLoad(server, create, { connections: CONNECTIONS, requests: REQUESTS / 2 });
     };

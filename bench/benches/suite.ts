@@ -1,4 +1,4 @@
-/** Measures a test suite as a user of the test kit writes it: each test has a world of its own. Runs the suite on both runtimes. */
+/** Measures a test suite like that of a user of the test kit: each test has a world of its own. The suite runs on both runtimes. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,12 +8,12 @@ import { spreadOf } from "../harness/statistics.ts";
 const ROOT = join(import.meta.dir, "../..");
 const BUN = join(ROOT, "node_modules/bun/bin/bun.exe");
 const TESTS = 200;
-/** The goal: people wait this long without noticing the wait. */
+/** The goal, in seconds: people wait this long without noticing it. */
 const SECONDS_MAX = 4;
-/** The share that a trace may cost: a suite that is always recorded must not be slower than people notice. */
+/** The greatest time with a trace, as a multiple of the time without. People should not notice the trace, so that they can always record it. */
 const TRACED_MAX = 1.1;
 
-/** The text of a suite. Each test makes a world, writes and reads through the graph, and expects a webhook or request. */
+/** Returns the source of a suite. Each test makes a world, writes and reads through the graph, and expects a webhook or a request. */
 const suiteOf = (runner: string, kit: string): string => `
 ${runner}
 import { withPlaza } from ${JSON.stringify(kit)};

@@ -9,11 +9,11 @@ import { type Work, works } from "../harness/works.ts";
 
 const CONNECTIONS = 64;
 const WARM_UP_SECONDS = 8;
-/** The duration at half of the full rate, which is so long that collections of garbage, checkpoints and growing indexes are part of it. */
+/** The duration at half of the full rate. It is long enough to contain garbage collections, checkpoints and growing indexes. */
 const HALF_LOAD_SECONDS = 30;
-/** Deliveries that are on their way when a pace ends arrive within this time. */
+/** The longest time in which deliveries arrive that are still running when the load ends. */
 const REST_MS = 500;
-/** The limits of a slow request: how often the time of a usual request it may take, and how many milliseconds. */
+/** A request is slow if it takes more than this multiple of the usual time, and more than a number of milliseconds. */
 const TIMES_USUAL = 4;
 const LATE_MS = 10;
 const HOLD_MS = 50;
@@ -24,7 +24,7 @@ interface Tail {
   readonly p99_ms: number;
   readonly p999_ms: number;
   readonly longest_ms: number;
-  /** The longest time for which one part of the server's work held the event loop, if that was 50 ms or more, and the name of the work. */
+  /** The longest time for which one piece of work blocked the server's event loop, with the name of the work; undefined below 50 ms. */
   readonly hold: { readonly work: string; readonly ms: number } | undefined;
 }
 
@@ -108,7 +108,7 @@ async function tailOfWebhooks(data: readonly string[], seconds: number): Promise
   }
 }
 
-/** Reads the page of metrics, which counts holds of 50 ms and more by the work that held the loop. */
+/** Reads the metrics page, which counts how often each kind of work blocked the event loop for 50 ms or more. */
 async function longestHold({ ready }: Server): Promise<Tail["hold"]> {
   const page = await (await fetch(`${ready.control_url}/metrics`, { headers: { authorization: `Bearer ${ready.control_key}` } })).text();
   const holds = [...page.matchAll(/^plaza_event_loop_longest_hold_seconds\{(.*)\} (.+)$/gm)].map(([, labels = "", value]) => ({

@@ -2,9 +2,9 @@ import { type Latencies, latenciesAt, type Round, startSender, startSink } from 
 import type { Bench } from "../harness/report.ts";
 import { spreadOf } from "../harness/statistics.ts";
 
-/** The warm-up: about ten thousand deliveries or more, until the code is as fast as it gets. */
+/** The warm-up time in seconds. In it the sender makes ten thousand deliveries or more, until its code does not get faster any more. */
 const WARM_UP_SECONDS = 8;
-/** Deliveries that are on their way when a pace ends arrive within this time. */
+/** The longest time in which deliveries arrive that are still running when the load ends. */
 const REST_MS = 500;
 const us = 1e6;
 
@@ -17,8 +17,8 @@ export const bench: Bench = {
     let paced: Latencies;
     try {
       for (let at = 0; at < rounds; at++) {
-        // Plaza and the floor run one at a time, because Plaza's callers go on between rounds. Plaza is first in even rounds, and the floor in odd
-        // ones.
+        // Plaza and the floor are measured one at a time, because Plaza's callers continue between rounds. Plaza goes first in even rounds, the floor
+        // in odd rounds.
         const sides: { plaza?: Round; floor?: Round } = {};
         for (const side of at % 2 === 0 ? (["plaza", "floor"] as const) : (["floor", "plaza"] as const)) {
           const sender = await startSender(side === "plaza" ? "engines" : "floors", "webhooks", sink);

@@ -8,7 +8,7 @@ import { dataFolder, type Server, startPlaza } from "../harness/server.ts";
 import { spreadOf } from "../harness/statistics.ts";
 
 const NODES = 1_000;
-/** The number of times that a round runs each operation. The median counts. */
+/** The number of times that a round runs each operation. The median is the result. */
 const TIMES = 21;
 
 const data = world({ personas: [...personas(NODES)] });
@@ -72,7 +72,7 @@ async function oneRound(server: Server, control: Control, round: number): Promis
   return new Map([...times].map(([operation, all]) => [operation, spreadOf(all).median]));
 }
 
-/** The steps that every durable copy of a world needs, as the floor runs them. */
+/** The floor of copying: the steps that every durable copy of a world needs. */
 function copyDurably(from: string, to: string): void {
   copyFileSync(from, to);
   const file = openSync(to, "r+");
@@ -95,7 +95,7 @@ async function measureOn(inMemory: boolean, rounds: number): Promise<Map<Operati
   }
 }
 
-/** Returns the kilobytes of the process's memory for each of many worlds that were used and are idle. */
+/** Measures the memory of idle worlds: the kilobytes of the process for each of many worlds that were used before. */
 async function idleKilobytes(inMemory: boolean): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "plaza-bench-"));
   try {

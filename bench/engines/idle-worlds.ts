@@ -1,6 +1,6 @@
 /**
- * Measures the memory of a closed world. A server in this process makes and uses worlds, lets them close, and collects garbage before each reading.
- * The argument of this program is `:memory:` or a folder; the program prints the kilobytes for each world. The bench `worlds` runs this program.
+ * Measures the memory of an idle world. A server in this process makes and uses worlds, closes them, and collects garbage before each measurement.
+ * The argument is `:memory:` or a folder. The program prints the kilobytes for each world; the bench `worlds` runs it.
  */
 import { readFileSync } from "node:fs";
 import { forTests } from "#config/for-tests";
@@ -11,12 +11,13 @@ import { Log } from "#telemetry/log";
 import { get, PAGE, personas, world } from "../harness/data.ts";
 
 /**
- * The number of worlds that are open at once. The runtime keeps the memory of open worlds, so only a few are open, and the first worlds do not count.
+ * The number of worlds that are open at once. It is small, because the runtime keeps the memory of open worlds, and the first worlds are not
+ * measured.
  */
 const OPEN_AT_ONCE = 50;
 const FIRST = 500;
 const COUNTED = 1_000;
-/** The time in which the allocator gives back memory after a request to do so. */
+/** The time after which the allocator has given back memory that it was asked to give back. */
 const SETTLE_MS = 2_000;
 
 const list = get(`${PAGE}/personas?limit=5`);
@@ -37,12 +38,12 @@ async function use(name: string): Promise<void> {
 async function makeIdleWorlds(from: number, count: number): Promise<void> {
   for (let at = from; at < from + count; at += OPEN_AT_ONCE) {
     for (let nth = at; nth < at + OPEN_AT_ONCE; nth++) await use(`w${nth}`);
-    // The first call still sees the earlier requests.
+    // The first call of `closeUnused` still counts the earlier requests as use, so it is called again.
     while (await worlds.closeUnused()) await Bun.sleep(10);
   }
 }
 
-/** The memory of the process itself in kilobytes, without the pages of system files that are mapped into it. */
+/** Returns the memory of the process itself in kilobytes, without the pages of system files. */
 async function ownKilobytes(): Promise<number> {
   for (let times = 0; times < 3; times++) {
     Bun.gc(true);

@@ -1,6 +1,6 @@
 /**
- * Plaza's side of the bench `lanes`: as many callbacks as apps, all at the sink. With `hangs` as the third argument, the first callback never
- * responds.
+ * The sender of the bench `lanes` for Plaza. There is one callback for each app, and all callbacks are at the sink. With `hangs` as the third
+ * argument, the first callback never responds.
  */
 import { message, openWebhookEngine } from "./webhook-engine.ts";
 
@@ -13,7 +13,7 @@ const engine = await openWebhookEngine(
 );
 let made = 0;
 
-/** Sends events to all callbacks in turn, evenly over the time. */
+/** Sends events to all callbacks in turn, at even intervals. */
 async function pace(perSecond: number, seconds: number): Promise<void> {
   const from = performance.now();
   const before = made;

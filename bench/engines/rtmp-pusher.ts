@@ -1,11 +1,11 @@
 /**
- * `rtmp-pusher.ts FILE.flv HOST:PORT KEY…`: sends the file to each stream key in real time, until the file ends. Prints each key when its stream
+ * `rtmp-pusher.ts FILE.flv HOST:PORT KEY…`: sends the file to each stream key in real time, until the file ends. It prints each key when its stream
  * begins. Chunks have 4096 bytes, like those of OBS.
  */
 import { Pusher, readMessages } from "#harness/live/pusher";
 
 const CHUNK_BYTES = 4096;
-/** The time between two turns of sending; a turn sends at most two pictures. */
+/** The interval of sending. At most two pictures are sent each time. */
 const TURN_MS = 20;
 
 const [file = "", address = "", ...keys] = process.argv.slice(2);
@@ -20,6 +20,6 @@ for (const key of keys) {
   await encoder.connect(hostname, Number(port), key);
   process.stdout.write(`${key}\n`);
   encoders.push(encoder);
-  // The streams begin one after the other, so that they do not all send their key frames in the same moment.
+  // The streams begin one after the other, so that they do not all send their key frames at the same moment.
   await Bun.sleep(2000 / keys.length);
 }

@@ -1,6 +1,4 @@
-/**
- * The webhook engine of Plaza alone, with a data folder as in production. The parts around the engine are replaced by ports that respond from memory.
- */
+/** The webhook engine of Plaza without the rest of the server, with a data folder as in production. The ports of the engine respond from memory. */
 import { chatappAccounts } from "#features/chatapp-accounts";
 import { Jobs } from "#jobs/jobs";
 import { jobMigrations } from "#jobs/jobs.migrations";
@@ -21,7 +19,7 @@ import { webhookMigrations } from "#webhooks/webhooks.migrations";
 export interface BenchEngine {
   readonly database: Database;
   readonly webhooks: Webhooks;
-  /** The number of POSTs that the sink has accepted, and the number of events in them. */
+  /** The number of POSTs that the sink has accepted, and the number of events in these POSTs. */
   readonly taken: { posts: number; updates: number };
   /** Sends one event in a transaction of its own. Resolves when the event is durable. */
   emit(account: string, payload: object): Promise<void>;
@@ -74,11 +72,11 @@ export async function openWebhookEngine(data: string, appOf: (account: string) =
   };
 }
 
-/** The number of callers at any moment. Each caller waits until its event is durable. */
+/** The number of callers that work in parallel. Each caller waits until its event is durable. */
 const CALLERS = 128;
-/** The greatest number of events that wait for their delivery. Above this number, callers pause until half of these events are delivered. */
+/** The greatest number of events that wait for delivery. Above it, the callers pause until half of these events are delivered. */
 const BACKLOG_MAX = 2_000;
-/** The number of accounts, which is so high that each POST holds one event, like the POSTs of the floor. */
+/** The number of accounts. It is so high that each POST contains one event, like the POSTs of the floor. */
 const ACCOUNTS = 100_000;
 
 export const message = (sent_ms: number): object => ({

@@ -1,12 +1,12 @@
 /**
- * Plaza's side of `webhooks`: stores events, each durably before its caller goes on, and delivers them to one callback. `/pace` sends a given number
- * of events per second.
+ * The sender of the bench `webhooks` for Plaza. It stores each event durably before its caller continues, and delivers the events to callbacks of the
+ * sink. `/pace` sends a given number of events per second.
  */
 import { message, openWebhookEngine, startCallers } from "./webhook-engine.ts";
 
-/** The number of callbacks: a few apps with much traffic. The bench `lanes` has a thousand callbacks with little traffic. */
+/** The number of callbacks, as for a few apps with much traffic. The bench `lanes` has a thousand callbacks with little traffic. */
 const CALLBACKS = 16;
-/** `data` is an address of PostgreSQL, which is used instead of the folder. */
+/** If `data` is given, it is an address of PostgreSQL that is used instead of the folder. */
 const [sink = "", folder = "", data = folder] = Bun.argv.slice(2);
 const engine = await openWebhookEngine(
   data,

@@ -1,4 +1,7 @@
-/** The floor of the bench `read`: reads the token, the page and five of its personas with three prepared queries, and joins strings to a response. */
+/**
+ * The floor of the bench `read`: reads the token, the page and five of the page's personas with three prepared queries, and joins strings to a
+ * response.
+ */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { PAGE, personas, TOKEN } from "../harness/data.ts";
@@ -23,7 +26,7 @@ interface Row {
 }
 const token = database.prepare<{ page: number }, [string]>("SELECT page FROM tokens WHERE token = ?");
 const node = database.prepare<{ type: string }, [string]>("SELECT type FROM nodes WHERE id = ?");
-// `+?` and not `?`: with ORDER BY, SQLite plans a statement anew whenever a bare parameter is bound, which costs 3 µs.
+// The query has `+?` in place of `?`: with ORDER BY, SQLite plans a statement again whenever a bare parameter is bound, which takes 3 µs.
 const list = database.prepare<Row, [string]>(
   "SELECT CAST(p.id AS TEXT) AS id, p.name, p.url FROM personas p WHERE p.page = +? ORDER BY p.id DESC LIMIT 6",
 );

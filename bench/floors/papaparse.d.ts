@@ -1,7 +1,7 @@
-/** Types for the used part of the package papaparse, which has no types of its own. */
+/** Types for the used functions of the package papaparse, which has no types of its own. */
 declare module "papaparse" {
   interface ParseError {
-    /** Only errors of the type `Quotes` are about a row; the others are about detection, which the benches do not use. */
+    /** Only errors of the type `Quotes` are about a row. The other errors are about detecting the format, which the benches do not use. */
     readonly type: "Quotes" | "Delimiter" | "FieldMismatch";
     readonly code: "MissingQuotes" | "InvalidQuotes" | "UndetectableDelimiter" | "TooFewFields" | "TooManyFields";
     readonly message: string;

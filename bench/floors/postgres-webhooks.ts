@@ -1,12 +1,12 @@
 /**
- * The floor of webhooks on PostgreSQL: inserts the event, sends the same POST as the floor of `webhooks`, and writes the result; each write is
- * durable.
+ * The floor of webhooks on PostgreSQL: inserts the event, sends the same POST as the floor of the bench `webhooks`, and stores the result. Each write
+ * is durable.
  */
 import { Client } from "pg";
 import { postOf, serveRounds } from "./webhook-posts.ts";
 
 const [sink = "", , url = ""] = Bun.argv.slice(2);
-/** The number of connections, which is the same as in Plaza. One callback may have the same number of POSTs at once. */
+/** The number of connections, as in Plaza. It is also the number of POSTs that one callback may get at once. */
 const CONNECTIONS = 8;
 const clients = await Promise.all(
   Array.from({ length: CONNECTIONS }, async () => {

@@ -1,6 +1,7 @@
 /**
- * The floors on PostgreSQL of the benches `read`, `node`, `write` and `events`: the same prepared statements as in the floors on SQLite, pipelined on
- * as many connections as Plaza has. Each label is inserted by a statement of its own. Events of one turn of the event loop share a transaction.
+ * The floors of the benches `read`, `node`, `write` and `events` on PostgreSQL. They use the same prepared statements as the floors on SQLite,
+ * pipelined on as many connections as Plaza has. A statement of its own inserts each label. Events that arrive in one turn of the event loop share a
+ * transaction.
  */
 import { Client } from "pg";
 import { APP, idOf, LABEL_IDS, labels, PAGE, personas, TOKEN } from "../harness/data.ts";
@@ -29,7 +30,7 @@ await first.query(`
   CREATE TABLE app_events (app BIGINT, request BIGINT, position INTEGER, received BIGINT, time BIGINT, name TEXT, event_id TEXT, value BIGINT,
     currency TEXT, parameters TEXT, tracking INTEGER, device TEXT, PRIMARY KEY (app, request, position))`);
 await first.query("INSERT INTO tokens VALUES ($1, $2)", [TOKEN, PAGE]);
-/** Inserts all rows with one statement, which has an array for each column. */
+/** Inserts all rows with one statement, which gets an array for each column. */
 async function insertAll(into: string, types: readonly string[], rows: readonly (readonly string[])[]): Promise<void> {
   const columns = types.map((_, at) => rows.map((row) => row[at]));
   await first.query(`INSERT INTO ${into} SELECT * FROM unnest(${types.map((type, at) => `$${at + 1}::${type}[]`).join()})`, columns);

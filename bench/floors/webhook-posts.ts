@@ -1,6 +1,6 @@
 /**
- * The common part of the floors of webhooks: one POST that has a body of its own and both signatures, and rounds with as many POSTs at once as a
- * callback may have.
+ * The POST that all floors of webhooks send, with a body of its own and both signatures, and their rounds. A round sends as many POSTs at once as a
+ * callback may get.
  */
 import { createHmac } from "node:crypto";
 
@@ -32,7 +32,7 @@ export function postOf(sink: string, id: string): { readonly body: string; send(
   };
 }
 
-/** Serves `/round?seconds=`: calls `deliver` repeatedly for this time, and responds with the cost of a delivery. */
+/** Serves `/round?seconds=`: calls `deliver` repeatedly for this time, and responds with the cost of one delivery. */
 export function serveRounds(deliver: (id: string) => Promise<void>): void {
   let sent = 0;
   let isRunning = false;

@@ -1,4 +1,4 @@
-/** The floor of the bench `webhooks`: sends the same POSTs as Plaza in a bare loop, and stores nothing. */
+/** The floor of the bench `webhooks`: sends the same POSTs as Plaza in a simple loop, and stores nothing. */
 import { postOf, serveRounds } from "./webhook-posts.ts";
 
 const [sink = ""] = Bun.argv.slice(2);

@@ -1,4 +1,6 @@
-/** The floor of the bench `write`: one prepared insert in a savepoint. Requests that arrive in one turn of the event loop share a durable commit. */
+/**
+ * The floor of the bench `write`: runs one prepared insert in a savepoint. Requests that arrive in one turn of the event loop share a durable commit.
+ */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { idOf, LABEL_IDS, PAGE } from "../harness/data.ts";

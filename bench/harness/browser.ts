@@ -1,9 +1,9 @@
-/** Opens the console in a headless browser, and measures how smoothly the console draws. */
+/** Opens the console in a headless browser, and measures how smoothly the console scrolls. */
 import { runCleanups } from "#harness/cleanup";
 import { openPage } from "#harness/live/browser";
 import type { Server } from "./server.ts";
 
-/** A script for the page: resolves when the first view has its list and no work is left. */
+/** A script for the page. It resolves when the first view shows its list and the browser has no work left. */
 const INTERACTIVE = `window.interactive = new Promise((resolve) => {
   const look = () => document.querySelector(".main .empty, .main [role=grid]") === null
     ? requestAnimationFrame(look)
@@ -13,19 +13,19 @@ const INTERACTIVE = `window.interactive = new Promise((resolve) => {
 
 interface Drawn {
   readonly framesPerSecond: number;
-  /** The longest time without a frame. */
+  /** The longest time between two frames. */
   readonly stallMs: number;
 }
 
 export interface ConsoleTab {
   evaluate<T>(expression: string): Promise<T>;
-  /** Counts the frames in this time. The page runs the script `everyFrame` in each frame. */
+  /** Counts the frames of this time. The page runs the script `everyFrame` in each frame. */
   draw(seconds: number, everyFrame?: string): Promise<Drawn>;
   /** Ends the browser. */
   close(): Promise<void>;
 }
 
-/** Opens the console in a new browser, so that no cache holds anything of the console. */
+/** Opens the console in a new browser, whose cache is empty. */
 export async function openConsoleTab(server: Server, path: string): Promise<ConsoleTab> {
   const { control_url, control_key } = server.ready as Readonly<Record<string, string>>;
   const page = await openPage("about:blank");

@@ -1,12 +1,12 @@
-/** The data that both Plaza and the floors hold, and the requests to this data. */
+/** The data that both Plaza and the floors store, and the requests that read and write it. */
 import type { LoadRequest } from "./load.ts";
 
 export const APP = "1001";
 export const PAGE = "2001";
-/** The access token. The token is as long as a token that Plaza creates. */
+/** The access token. It is as long as the tokens that Plaza creates. */
 export const TOKEN = "PLZbenchbenchbenchbenchbenchbenchbenchbenchben";
 
-/** The first digits of ids. Ids have 18 digits, as many as the ids that Plaza creates; the last eight digits count up. */
+/** The first ten digits of the ids of personas. Ids have 18 digits, like those that Plaza creates; the last eight digits count up. */
 export const PERSONA_IDS = "1234567891";
 export const LABEL_IDS = "1234567892";
 export const PEOPLE_IDS = "1234567893";
@@ -46,7 +46,7 @@ export function* people(count: number): Generator<Person> {
   for (let i = 0; i < count; i++) yield { psid: idOf(PEOPLE_IDS, i), page: PAGE, name: `Person ${i}`, label: idOf(LABEL_IDS, i) };
 }
 
-/** A world file (operating.md) with one page and a token of the page. */
+/** Makes a world file (operating.md) with one page and a token of the page. */
 export const world = (more: { readonly personas?: readonly Persona[]; readonly labels?: readonly Label[] } = {}) => ({
   apps: [{ id: APP, name: "Bench", secret: "bench secret" }],
   pages: [{ id: PAGE, name: "Bench page" }],
@@ -54,11 +54,11 @@ export const world = (more: { readonly personas?: readonly Persona[]; readonly l
   ...more,
 });
 
-/** All three credentials that operations of page messaging require. */
+/** The three credentials that operations of page messaging require. */
 const credentials = `access_token=${TOKEN}&oauth_token=${TOKEN}`;
 const headers = { Authorization: `Bearer ${TOKEN}` };
 
-/** A GET request. `path` is below the version, and may have a query. */
+/** Makes a GET request. `path` follows the version, and may contain a query. */
 export const get = (path: string): LoadRequest => ({
   method: "GET",
   target: `/v26.0/${path}${path.includes("?") ? "&" : "?"}${credentials}`,

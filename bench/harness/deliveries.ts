@@ -1,6 +1,6 @@
 /**
- * Starts programs that send webhooks, and the sink that receives them. Each program is a process of its own: senders run on one core, the sink on
- * another.
+ * Starts the programs that send webhooks, and the sink that receives the webhooks. Each program is a process of its own: senders run on one core, the
+ * sink on another.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,9 +11,9 @@ const HERE = import.meta.dir;
 const ROOT = process.env.BENCH_TMP ?? tmpdir();
 
 export interface Round {
-  /** The number of POSTs per second that got a 2xx. Plaza stores each event durably before its POST, and the result durably after it. */
+  /** The number of POSTs per second that got a status 2xx. Plaza stores each event durably before its POST, and the result durably afterwards. */
   readonly per_second: number;
-  /** The CPU time of all threads of the sender, per POST. */
+  /** The CPU time of the sender for each POST, of all its threads together. */
   readonly cpu_us: number;
 }
 
@@ -24,7 +24,7 @@ export interface Program {
 }
 
 export interface Sender extends Program {
-  /** Sends webhooks for this time, as fast as the sender can. */
+  /** Sends webhooks for this time, as fast as the sender can send. */
   round(seconds: number): Promise<Round>;
 }
 
@@ -72,5 +72,5 @@ export interface Latencies {
   readonly count: number;
 }
 
-/** The times from the moment that the sender wrote into an event to the arrival of the event, since the previous call. */
+/** Returns how long the events since the previous call took from the sender to the sink. The sender writes its time into each event. */
 export const latenciesAt = async (sink: Program): Promise<Latencies> => (await (await fetch(`${sink.url}/latencies`)).json()) as Latencies;

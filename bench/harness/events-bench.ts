@@ -1,4 +1,7 @@
-/** Measures requests with a given number of events each, compared to the floor, and the time that a request takes on a half loaded server. */
+/**
+ * Measures requests with a given number of events each, compared to the floor, and the time of a request while the server has half of its greatest
+ * load.
+ */
 
 import { CONNECTIONS, eventsRequest, eventsWorld, REQUESTS_PER_ROUND } from "./events.ts";
 import { atRate } from "./rate.ts";

@@ -1,4 +1,4 @@
-/** The requests of the benches of app events: requests of I1 as an advertiser's server makes them. */
+/** Makes the requests for the benches of app events: requests of I1, as an advertiser's server sends them. */
 import { APP } from "./data.ts";
 import type { LoadRequest } from "./load.ts";
 
@@ -9,7 +9,7 @@ export const eventsWorld = {
   tokens: [{ token: EVENTS_TOKEN, type: "app", app: APP }],
 };
 
-/** The names of events. An app has some dozens of names, and a few of these make up most of its reports. */
+/** The names of events. An app has some dozens of names, and reports a few of them most often. */
 const NAMES = [
   "pf_mobile_content_view",
   "pf_mobile_add_to_cart",
@@ -21,7 +21,7 @@ const NAMES = [
   "login",
 ];
 
-/** An event. `{number}` differs in each request, so that no event is a duplicate of another event. */
+/** Makes an event. `{number}` differs in each request, so that no event is a duplicate of another event. */
 function event(index: number): Record<string, unknown> {
   const _eventName = NAMES[index % NAMES.length] as string;
   const price =
@@ -29,7 +29,7 @@ function event(index: number): Record<string, unknown> {
   return { _eventName, event_id: `order-{number}-${index}`, ...price, pf_description: "a few words about it" };
 }
 
-/** Requests with `count` events each. `first` is the number of the first request. */
+/** Makes requests with `count` events each. `first` is the number of the first request. */
 export const eventsRequest = (count: number, first: number): LoadRequest => ({
   method: "POST",
   target: `/v26.0/${APP}/activities`,
@@ -44,6 +44,6 @@ export const eventsRequest = (count: number, first: number): LoadRequest => ({
   number: { kind: "counted", first },
 });
 
-/** This is more numbers than a round uses up. Numbers of requests have eight digits. */
+/** The number of requests for which a round has numbers of eight digits. A round sends fewer requests. */
 export const REQUESTS_PER_ROUND = 4_000_000;
 export const CONNECTIONS = 64;

@@ -1,6 +1,6 @@
 /**
- * Makes large data sets. Plaza makes its database and stops, this module writes the rows straight into the database file, and Plaza starts anew. A
- * million nodes take seconds this way.
+ * Makes large data sets. Plaza creates its database and stops, this module writes the rows directly into the database file, and Plaza starts again.
+ * In this way a million nodes take seconds.
  */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { dataFolder, LABELS_UNLIMITED, type Server, startPlaza } from "./server.
 export interface Amounts {
   readonly labels?: number;
   readonly personas?: number;
-  /** The number of people of the page, each of whom has one label. */
+  /** The number of people of the page. Each of them has one label. */
   readonly people?: number;
 }
 
@@ -21,7 +21,7 @@ export async function startFilledPlaza(amounts: Amounts): Promise<Server> {
   return startPlaza({ folder: empty.folder, settings: LABELS_UNLIMITED });
 }
 
-/** Writes the rows that the features' own stores would write, into the tables that their migrations make. */
+/** Writes the same rows as the features' stores, into the tables that the features' migrations created. */
 function fill(file: string, amounts: Amounts): void {
   const database = new Database(file, { readwrite: true, create: false });
   database.run("PRAGMA synchronous = OFF");

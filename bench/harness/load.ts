@@ -1,21 +1,23 @@
-/** Makes the load: runs wrk in a process of its own. A request costs wrk about 5 µs of CPU, so that the bench measures the server. */
+/**
+ * Sends requests with wrk, which runs in a process of its own. wrk needs about 5 µs of CPU for a request, so the server is what the bench measures.
+ */
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chooseCores, cpuMicroseconds, onCore } from "./machine.ts";
 import type { Server } from "./server.ts";
 
 const SCRIPT = join(import.meta.dir, "load.lua");
-/** The longest time that wrk runs. Wrk requires a time; if a number of requests ends the run, this time only has to be longer than the run. */
+/** The longest time that wrk runs. wrk requires a time; if a number of requests ends the run, this time only has to be longer than the run. */
 const SECONDS_MAX = 600;
 const RESPONSE_WITHIN = "30s";
 
 export interface LoadRequest {
   readonly method: "GET" | "POST";
-  /** The path with the query. Each mark `{number}`, here and in the body, becomes the eight digits of the request's number. */
+  /** The path with the query. Each `{number}`, here and in the body, is replaced by the eight digits of the request's number. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The way in which the number of a request is chosen: counting up from `first`, or at random among `amount` numbers from `first`. */
+  /** How the number of a request is chosen: by counting up from `first`, or at random among `amount` numbers from `first`. */
   readonly number?:
     | { readonly kind: "counted"; readonly first: number }
     | { readonly kind: "random"; readonly first: number; readonly amount: number };
@@ -24,7 +26,7 @@ export interface LoadRequest {
 export interface Load {
   readonly connections: number;
   readonly seconds?: number;
-  /** Ends the load after this number of responses, instead of after `seconds`. The sample then has no percentiles. */
+  /** The number of responses that ends the run, instead of `seconds`. The sample then has no percentiles. */
   readonly requests?: number;
 }
 
@@ -47,14 +49,14 @@ interface WrkSummary {
   readonly broken: number;
 }
 
-/** The bytes of a request as they are sent. */
+/** Returns the bytes of a request. */
 export function rawRequest({ method, target, headers, body }: LoadRequest, port: number): string {
   const length = body === undefined ? {} : { "Content-Length": String(Buffer.byteLength(body.replaceAll("{number}", "00000000"))) };
   const lines = Object.entries({ Host: `127.0.0.1:${port}`, ...headers, ...length }).map(([name, value]) => `${name}: ${value}\r\n`);
   return `${method} ${target} HTTP/1.1\r\n${lines.join("")}\r\n${body ?? ""}`;
 }
 
-/** Applies the load to a server. Throws if a request was refused or broke, because a server that returns only errors is fast. */
+/** Sends requests to a server and measures it. Throws if a request was refused or broke, because a server that returns only errors is fast. */
 export async function applyLoad(server: Server, request: LoadRequest, load: Load): Promise<Sample> {
   const file = join(server.folder, "request.txt");
   writeFileSync(file, rawRequest(request, server.port));
@@ -98,7 +100,7 @@ function readSummary(err: string, out: string): WrkSummary {
   return JSON.parse(line) as WrkSummary;
 }
 
-/** Installs wrk if that is possible, and otherwise says what is missing. Returns the version of wrk. */
+/** Installs wrk if that is possible; otherwise says what is missing. Returns the version of wrk. */
 export async function prepareClient(): Promise<string> {
   if (Bun.which("wrk") === null) {
     if (process.getuid?.() !== 0 || Bun.which("apt-get") === null)

@@ -1,4 +1,4 @@
-/** Describes the machine that a bench runs on, and measures the cost of a process. It works on Linux only, because all values come from /proc. */
+/** Describes the machine of a bench, and measures the CPU time and memory of a process. Works on Linux only, because all values come from /proc. */
 import { readFileSync } from "node:fs";
 import { cpus, release, totalmem } from "node:os";
 
@@ -12,7 +12,7 @@ export interface Machine {
   readonly kernel: string;
   readonly bun: string;
   readonly wrk: string;
-  /** Whether server and client each had a core of their own. */
+  /** Whether server and client each ran on a core of their own. */
   readonly is_pinned: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface Cores {
   readonly client: number;
 }
 
-/** Chooses a core for the server and a core for the client; undefined if there is only one core, or if taskset is not installed. */
+/** Chooses a core for the server and one for the client. Returns undefined if there is only one core, or if taskset is not installed. */
 export function chooseCores(): Cores | undefined {
   const list = /^Cpus_allowed_list:\s*(\S+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "";
   const allowed = list.split(",").flatMap((part) => {
@@ -46,10 +46,10 @@ export function describeMachine(wrkVersion: string): Machine {
   };
 }
 
-/** The CPU time of all threads of a process since the process started, in µs, in steps of 10 ms. */
+/** Returns the CPU time of all threads of a process since its start, in µs. The value grows in steps of 10 ms. */
 export function cpuMicroseconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // The second field is the program's name in parentheses and may contain blanks, so the fields are counted after the parentheses.
+  // The second field is the program's name in parentheses, which may contain blanks, so fields are counted from the closing parenthesis.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return ((Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND) * 1e6;
 }
@@ -59,7 +59,7 @@ export function residentMegabytes(pid: number): number {
   return Number(kilobytes) / 1024;
 }
 
-/** The greatest resident memory of a process since the process started. */
+/** Returns the greatest resident memory of a process since its start. */
 export function peakMegabytes(pid: number): number {
   const kilobytes = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
   return Number(kilobytes) / 1024;

@@ -1,4 +1,4 @@
-/** A durable PostgreSQL for the benches alone, and a way to measure the cost of a server's requests in it. */
+/** A durable PostgreSQL that only the benches use, with functions that measure what a server's requests cost in it. */
 import { readdirSync, readFileSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { Client } from "pg";
@@ -6,7 +6,7 @@ import { type PostgresCluster, startPostgresCluster } from "#harness/postgres-cl
 import { cpuMicroseconds } from "./machine.ts";
 
 export interface BenchPostgres {
-  /** Makes an empty database for the caller. */
+  /** Creates an empty database and returns its address. */
   newDatabase(): Promise<string>;
   /** The CPU time in µs of all processes of this PostgreSQL, including those that have ended. */
   cpuMicroseconds(): number;
@@ -27,7 +27,7 @@ export async function startPostgres(): Promise<BenchPostgres> {
   };
 }
 
-/** The CPU time of a process and its children, in µs. */
+/** Returns the CPU time of a process and its children, in µs. */
 export function withChildren(pid: number): number {
   const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
     readFileSync(`/proc/${pid}/task/${task}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number),
@@ -46,12 +46,12 @@ function cpuOfLiving(pid: number): number {
 export interface Counted {
   /** The number of statements, including BEGIN and COMMIT. */
   readonly statements: number;
-  /** The number of round trips: how often the server sent something on a connection after the database had answered. */
+  /** The number of round trips: how often the server sent something on a connection after the database had answered the earlier messages. */
   readonly roundTrips: number;
 }
 
 export interface CountingProxy {
-  /** The address of the database by way of the proxy. */
+  /** The address of the database through the proxy. */
   readonly url: string;
   /** Returns the counts since the previous call. */
   take(): Counted;
@@ -113,7 +113,7 @@ export async function countBetween(url: string): Promise<CountingProxy> {
   };
 }
 
-/** Calls `found` with the kind of each message. The first message of a connection has no kind. */
+/** Calls `found` with the type of each message. The first message of a connection has no type. */
 function messageKinds(found: (kind: number) => void): (bytes: Buffer) => void {
   let rest = Buffer.alloc(0);
   let isFirst = true;

@@ -1,4 +1,7 @@
-/** Two loads for servers under pressure: requests at a given rate, however slow the server is, and more senders than the server accepts. */
+/**
+ * Sends two kinds of load to a server under pressure: requests at a given rate, however slow the server is, and more requests at once than it
+ * accepts.
+ */
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Socket } from "bun";
@@ -19,12 +22,14 @@ export interface RateSample {
   readonly longest_ms: number;
 }
 
-/** The time between two groups of requests. A timer fires at least this much too late, so requests are sent in small groups. */
+/**
+ * The interval at which due requests are sent as a group. A timer fires too late by at least this much, so single requests could not be sent on time.
+ */
 const TICK_MS = 2;
 
 /**
- * Sends requests at a given rate. Throws if a response is not 200. The time of a request begins when the request is due, so that a stall counts for
- * all requests that wait in it. The function writes to sockets itself, because an HTTP client costs more than the server.
+ * Sends requests at a given rate. Throws if a response is not 200. The time of a request begins when the request is due, so that a stall of the
+ * server counts for all requests that wait in it. The function writes to sockets itself, because an HTTP client needs more CPU than the server.
  */
 export async function atRate(server: Server, request: LoadRequest, { requestsPerSecond, seconds }: Rate): Promise<RateSample> {
   const total = Math.floor(requestsPerSecond * seconds);
@@ -43,14 +48,14 @@ export async function atRate(server: Server, request: LoadRequest, { requestsPer
 
 const OK = Buffer.from("HTTP/1.1 200 ");
 const TICKS_MAX = 15_000;
-/** The greatest number of connections. If all connections are in use, a due request waits for one, and its time runs. */
+/** The greatest number of connections. If all are in use, a due request waits for one, and the wait is part of its time. */
 const LINES_MAX = 1_000;
 
 interface Line {
   dueMs: number;
 }
 
-/** The connections of the senders. Each connection has one request at a time. A request uses a free connection, or opens a new one. */
+/** The connections of the senders. Each connection has one request at a time; a request uses a free connection, or opens a new one. */
 class Senders {
   readonly #server: Server;
   readonly #parts: readonly string[];
@@ -74,7 +79,7 @@ class Senders {
     else if (this.#lines.length < LINES_MAX) this.#lines.push(this.#open());
   }
 
-  /** Waits for all responses. Throws if a request broke, or if a response did not come within half a minute. */
+  /** Waits for all responses. Throws if a request broke, or if a response took more than half a minute. */
   async end(total: number): Promise<void> {
     for (let ticks = 0; this.times.length < total && this.#problem === undefined && ticks < TICKS_MAX; ticks++) await Bun.sleep(TICK_MS);
     for (const line of this.#lines) (await line).end();
@@ -99,7 +104,7 @@ class Senders {
       data: { dueMs: 0 },
       socket: {
         open: (line) => this.#sendNext(line),
-        // A response has some hundred bytes, and arrives in one piece.
+        // A response has some hundred bytes and arrives at once.
         data: (line, bytes) => {
           if (!bytes.subarray(0, OK.length).equals(OK)) this.#problem ??= new Error(`${this.#server.name}: ${bytes.toString("latin1")}`);
           this.times.push(performance.now() - line.data.dueMs);
@@ -116,16 +121,16 @@ class Senders {
 export interface Crowd {
   readonly taken_per_second: number;
   readonly refused_per_second: number;
-  /** The CPU time of the server for each accepted request; the time for refused requests is included. */
+  /** The CPU time of the server for each accepted request. It includes the time for the refused requests. */
   readonly cpu_us: number;
-  /** The median of the times of all responses. */
+  /** The median time of all responses. */
   readonly p50_ms: number;
 }
 
-/** The time limit of a response, which is longer than the wait that `Retry-After` asks of a sender. */
+/** The time limit of a response. It is longer than the wait that `Retry-After` asks for. */
 const RESPONSE_WITHIN = "60s";
 
-/** Applies a load as `applyLoad` does, but requests may be refused. Throws if a request broke, or if the server accepted no request. */
+/** Sends load as `applyLoad` does, but the server may refuse requests. Throws if a request broke, or if the server accepted no request. */
 export async function crowd(
   server: Server,
   request: LoadRequest,

@@ -1,4 +1,4 @@
-/** The results of benches. RESULTS.md has a section with the last result of each bench. */
+/** The results of benches. The last result of each bench is a section of RESULTS.md. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Machine } from "./machine.ts";
@@ -6,7 +6,7 @@ import type { Pair } from "./rounds.ts";
 import { overRounds } from "./rounds.ts";
 import type { Spread } from "./statistics.ts";
 
-/** A measured value and its goal. The value is a ratio inside one run, or has a limit. */
+/** A measured value and its goal. The value is a ratio between two sides of one run, or is compared to a fixed limit. */
 export interface Metric extends Spread {
   readonly name: string;
   /** The unit of the value. A ratio has no unit. */
@@ -14,7 +14,7 @@ export interface Metric extends Spread {
   readonly goal?: { readonly at_least: number } | { readonly at_most: number };
 }
 
-/** A value that is printed beside the metrics for information: it holds only for this machine at that moment. */
+/** A value for information, which is printed beside the metrics. It holds only for this machine at that moment. */
 export interface Absolute extends Spread {
   readonly name: string;
   readonly unit: string;
@@ -51,7 +51,7 @@ const PAGE_FILE = join(import.meta.dir, "..", "RESULTS.md");
 export const isMet = ({ goal, median }: Metric): boolean | undefined =>
   goal === undefined ? undefined : "at_least" in goal ? median >= goal.at_least : median <= goal.at_most;
 
-/** Compares Plaza to its floor by requests per second and by the server's CPU time per request. The value 1 is the floor's own speed. */
+/** Compares Plaza to its floor, by requests per second and by the server's CPU time per request. The value 1 means the speed of the floor. */
 export function againstFloor(pairs: readonly Pair[], goal: number): Result {
   return {
     metrics: [
@@ -120,7 +120,7 @@ const HEAD = `# Results of the benches
 Written by \`npm run bench\`; [README.md](README.md) explains each bench and its reference program, the floor. Ratios of
 one run can be compared; the numbers for information depend on the machine and its load.`;
 
-/** Replaces the section of this bench in RESULTS.md. The other sections stay. `order` is the order of the benches in the page. */
+/** Replaces the section of this bench in RESULTS.md. The other sections stay. `order` is the order of the benches on the page. */
 export function keep(name: string, result: KeptResult, order: readonly string[]): void {
   const page = existsSync(PAGE_FILE) ? readFileSync(PAGE_FILE, "utf8") : "";
   const before = page.split(/^(?=## )/m).map((text) => [/^## (.+)$/m.exec(text)?.[1], text.trim()] as const);

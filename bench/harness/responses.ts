@@ -1,4 +1,4 @@
-/** Checks before a measurement that both servers return the same response. */
+/** Checks before a measurement that both servers send the same response. */
 import type { LoadRequest } from "./load.ts";
 import type { Server } from "./server.ts";
 
@@ -19,8 +19,8 @@ export async function ask(server: Server, request: LoadRequest, number = 0): Pro
 }
 
 /**
- * Throws unless both servers return status 200 with the same number of bytes, and the same bytes except for cursors, addresses of the servers and
- * newly created ids, which `masked` hides.
+ * Throws unless both servers return status 200 and the same bytes. Cursors, addresses of the servers and new ids may differ, but not their lengths;
+ * `masked` hides them.
  */
 export async function checkSameResponse(one: Server, other: Server, request: LoadRequest): Promise<void> {
   const [first, second] = [await ask(one, request), await ask(other, request)];

@@ -1,4 +1,4 @@
-/** Measures in rounds: all sides run in turn, on the same machine in the same minute. */
+/** Measures in rounds: in each round all servers are measured in turn, on the same machine in the same minute. */
 import type { Load, LoadRequest, Sample } from "./load.ts";
 import { applyLoad } from "./load.ts";
 import type { Server } from "./server.ts";
@@ -6,7 +6,7 @@ import { type Spread, spreadOf } from "./statistics.ts";
 
 export interface Side {
   readonly server: Server;
-  /** Returns the request of a round. Round 0 warms up. */
+  /** Returns the request of a round. Round 0 is the warm-up. */
   requestOf(round: number): LoadRequest;
 }
 
@@ -21,11 +21,14 @@ export interface RoundOptions {
   readonly connections: number;
 }
 
-/** These are enough requests for the compiler to do its work: measurements show that the CPU time of a request falls for about 50,000 requests. */
+/**
+ * The number of warm-up requests. Measurements show that the CPU time of a request falls for about 50,000 requests, until the compiler has done its
+ * work.
+ */
 const WARM_UP_REQUESTS = 100_000;
 
 /**
- * The samples of each round, in the order of `sides`. The side that goes first changes from round to round, so that no side always has the warmer
+ * Returns the samples of each round, in the order of `sides`. In each round another side is measured first, so that none always has the warmer
  * machine.
  */
 async function rotate(sides: readonly Side[], options: RoundOptions): Promise<Sample[][]> {

@@ -1,4 +1,4 @@
-/** Starts the servers that are measured, Plaza and the floors. Each server is a process of its own, on the core for servers. */
+/** Starts the servers that are measured: Plaza and the floors. Each server is a process of its own, on the core for servers. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,19 +7,19 @@ import { chooseCores, onCore } from "./machine.ts";
 const HERE = import.meta.dir;
 const PROGRAM = join(HERE, "..", "..", "bin", "plaza");
 const FLOORS = join(HERE, "..", "floors");
-/** The folder below which servers keep their data. Set the variable BENCH_TMP to compare disks. */
+/** The folder for the data of the servers. The variable BENCH_TMP sets another folder, to compare disks. */
 const ROOT = process.env.BENCH_TMP ?? tmpdir();
 const READY_WITHIN_MS = 60_000;
-/** Requests end within 10 s of SIGTERM; a server that takes longer than this limit hangs. */
+/** The time limit of a stop. Running requests end within 10 s of SIGTERM, so a server that takes longer hangs. */
 const STOPPED_WITHIN_MS = 15_000;
 
 export interface Server {
   readonly name: string;
   readonly pid: number;
   readonly port: number;
-  /** The server's own folder with its data. The folder is deleted when the server has stopped. */
+  /** The folder with the server's data. It is deleted when the server has stopped. */
   readonly folder: string;
-  /** The line that the server printed when it was ready. */
+  /** The JSON of the line that the server printed when it was ready. */
   readonly ready: Readonly<Record<string, unknown>>;
   /** The time from the start of the process to its ready line. */
   readonly ready_ms: number;
@@ -27,18 +27,18 @@ export interface Server {
 }
 
 export interface StartOptions {
-  /** The folder of an earlier server, to start a server on the same data. */
+  /** The folder of an earlier server, if the server is to start on the data of that server. */
   readonly folder?: string;
-  /** Set to let the server use all cores, as for a person who just starts it. */
+  /** Whether the server may use all cores, as for a person who just starts it. */
   readonly isFree?: boolean;
 }
 
 export interface PlazaOptions extends StartOptions {
-  /** The world file; left out if the folder has data already. */
+  /** The world file; left out if the folder already has data. */
   readonly world?: unknown;
-  /** Set to let encoders connect, on a free port. */
+  /** Whether encoders can connect, on a free port. */
   readonly takesStreams?: boolean;
-  /** An address of PostgreSQL, or `:memory:`. Default: a folder for this server alone. */
+  /** An address of PostgreSQL, or `:memory:`. By default the server gets a folder of its own. */
   readonly data?: string;
   /** Further settings of Plaza, as environment variables. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -46,7 +46,7 @@ export interface PlazaOptions extends StartOptions {
 
 const makeFolder = (): string => mkdtempSync(join(ROOT, "plaza-bench-"));
 
-/** Floors write no log, so Plaza writes no line for each request either. A bench can set the variable to get the lines. */
+/** Plaza writes no log line for each request, because the floors write no log. A bench can set the variable to get the lines. */
 const NO_REQUEST_LINES = { PLAZA_QUIET: "true" };
 
 export async function startPlaza(options: PlazaOptions): Promise<Server> {
@@ -74,7 +74,7 @@ export async function startPlaza(options: PlazaOptions): Promise<Server> {
 
 export const dataFolder = (folder: string): string => join(folder, "data");
 
-/** Starts `floors/<floor>.ts` with a folder for its data. The floor prints a ready line of the same form as Plaza's. */
+/** Starts `floors/<floor>.ts` with a folder for its data. The floor prints a ready line like that of Plaza. */
 export async function startFloor(floor: string, options: StartOptions & { readonly given?: unknown } = {}): Promise<Server> {
   const folder = options.folder ?? makeFolder();
   return start("floor", [process.execPath, join(FLOORS, `${floor}.ts`), folder, JSON.stringify(options.given ?? null)], folder, options);
@@ -91,7 +91,7 @@ async function start(
   const child = Bun.spawn([...onCore(cores?.server), ...command], {
     stdin: "ignore",
     stdout: "pipe",
-    // The server runs in its own folder, so that it does not read a plaza.config.yaml of the folder in which the bench was started.
+    // The server runs in its own folder, so that it does not read a plaza.config.yaml in the folder in which the bench was started.
     cwd: folder,
     stderr: Bun.file(join(folder, "log.jsonl")),
     env: { ...process.env, ...options.settings },
@@ -132,5 +132,5 @@ async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
   }
 }
 
-/** A setting that lifts the limit of 5,000 labels for each page (D-40). */
+/** The setting that allows more than 5,000 labels for each page (D-40). */
 export const LABELS_UNLIMITED = { PLAZA_LABELS_PER_PAGE_MAX: "100000000" };

@@ -1,4 +1,4 @@
-/** Receives webhooks: the sink responds at once, and records the age of each event. A request whose path contains `hang` never gets a response. */
+/** Receives webhooks: responds at once, and records the age of each event. A request whose path contains `hang` never gets a response. */
 import type { Latencies } from "./deliveries.ts";
 
 const latencies: number[] = [];

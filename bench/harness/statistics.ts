@@ -1,4 +1,4 @@
-/** The values of a measurement in all rounds. */
+/** A measured value over all rounds. */
 export interface Spread {
   readonly median: number;
   readonly min: number;

@@ -1,4 +1,4 @@
-/** Encoders for a bench: one process sends one prepared stream many times, in real time. */
+/** Encoders for a bench: one process sends one prepared stream to many stream keys, in real time. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
@@ -7,7 +7,7 @@ export interface StreamSource {
   readonly seconds: number;
 }
 
-/** Prepares a stream as OBS sends it: 720p at 3 Mbit/s with B-frames, a key frame every 2 s, and AAC. Needs ffmpeg. */
+/** Prepares a stream like that of OBS: 720p at 3 Mbit/s with B-frames, a key frame every 2 s, and AAC. Needs ffmpeg. */
 export async function prepareSource(folder: string, seconds: number): Promise<StreamSource> {
   const file = join(folder, "source.flv");
   if (existsSync(file)) return { file, seconds };
@@ -27,13 +27,13 @@ export async function prepareSource(folder: string, seconds: number): Promise<St
 }
 
 export interface Pushing {
-  /** Resolves when the server has admitted all keys, with the time (`performance.now`) at which it admitted each key. */
+  /** Resolves when the server has admitted all keys, with the time (`performance.now`) at which it admitted each. */
   readonly admitted: Promise<ReadonlyMap<string, number>>;
   /** Ends the streams. */
   stop(): Promise<void>;
 }
 
-/** Starts a stream for each key. `onCore` is a command that holds the process to one core. */
+/** Starts a stream for each key. `onCore` is a command that binds the process to one core. */
 export function pushStreams(source: StreamSource, address: string, keys: readonly string[], onCore: readonly string[]): Pushing {
   const program = join(import.meta.dir, "../engines/rtmp-pusher.ts");
   const child = Bun.spawn([...onCore, process.execPath, program, source.file, address, ...keys], {

@@ -1,17 +1,17 @@
-/** The requests that several benches measure, each with its world. */
+/** The requests that several benches measure, each with the world that it needs. */
 import { get, LABEL_IDS, labels, PAGE, personas, post, world } from "./data.ts";
 import { eventsRequest, eventsWorld, REQUESTS_PER_ROUND } from "./events.ts";
 import type { LoadRequest } from "./load.ts";
 
 const PERSONAS = 10_000;
-/** The number of labels: as many as a page may have (D-40). */
+/** The number of labels, which is the limit for a page (D-40). */
 const LABELS = 5_000;
 
 export interface Work {
   readonly name: string;
   readonly world: unknown;
   readonly given: { readonly personaCount: number; readonly labelCount: number };
-  /** The number of requests after which the compiler has done its work. */
+  /** The number of requests after which the compiler has optimized the code. */
   readonly warmUp: number;
   requestOf(round: number): LoadRequest;
 }

@@ -1,5 +1,5 @@
 import { benchEvents } from "../../harness/events-bench.ts";
 import type { Bench } from "../../harness/report.ts";
 
-/** In a request with 50 events, most of the cost is the cost of the events: duplicates, names and sums, in addition to the rows. */
+/** With 50 events in a request, most of the time is spent on the events: Plaza looks for duplicates and adds names and sums, besides the rows. */
 export const bench: Bench = benchEvents({ events: 50, goal: 0.4 });

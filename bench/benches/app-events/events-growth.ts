@@ -6,7 +6,7 @@ import { spreadOf } from "../../harness/statistics.ts";
 
 const STORED = 5_000_000;
 const EVENTS_PER_REQUEST = 50;
-/** The stages are counted in requests, not in time, so that the server that began without events still holds few of them at the end: a million. */
+/** The stages are counted in requests, not in time. The server that began without events then still has few of them at the end: a million. */
 const STAGES = [
   { events: 1, warmUpRequests: 50_000, requests: 20_000 },
   { events: EVENTS_PER_REQUEST, warmUpRequests: 4_000, requests: 3_000 },
@@ -21,7 +21,7 @@ export const bench: Bench = {
       let first = 1;
       const load = (server: Server, events: number, requests: number) => {
         const request = eventsRequest(events, first);
-        // Some further requests are still on their way when the last counted request has its response.
+        // Some further requests are still running when the last counted request gets its response.
         first += requests + CONNECTIONS;
         return applyLoad(server, request, { connections: CONNECTIONS, requests });
       };
@@ -31,7 +31,7 @@ export const bench: Bench = {
         for (const server of [filled, empty]) await load(server, events, warmUpRequests);
         const pairs: Pair[] = [];
         for (let round = 0; round < rounds; round++) {
-          // The two sides take turns to go first, so that neither side always has the warmer machine.
+          // The two servers take turns to be measured first, so that neither always has the warmer machine.
           const early = round % 2 === 0 ? await load(filled, events, requests) : undefined;
           const few = await load(empty, events, requests);
           pairs.push({ many: early ?? (await load(filled, events, requests)), few });
@@ -51,15 +51,15 @@ interface Pair {
 }
 
 /**
- * The result is computed from CPU times: a commit waits for the disk, whose speed changes at every moment on a shared machine; CPU time is the
- * program's own.
+ * The result is computed from the CPU time of the processes. The elapsed time would also contain the disk, whose speed changes at every moment on a
+ * shared machine.
  */
 const resultOf = (pairs: readonly Pair[], events: number): Result => ({
   metrics: [
     {
       name: `CPU time per request of ${events} (${STORED.toLocaleString("en")} stored events divided by few)`,
       ...spreadOf(pairs.map(({ many, few }) => many.server_cpu_us / few.server_cpu_us)),
-      // The goal is 2: each request with 50 events changes 50 places of an index of 5,000,000 keys, all from the last minutes.
+      // The goal is 2, because each request with 50 events changes 50 entries of an index, whose 5,000,000 keys are all from the last minutes.
       goal: { at_most: 2 },
     },
   ],

@@ -6,11 +6,11 @@ import { type Server, startPlaza } from "../../harness/server.ts";
 import { spreadOf } from "../../harness/statistics.ts";
 
 const TIMES = 3;
-/** The factor by which this bench runs longer than other benches, because each run first opens thousands of connections. */
+/** This bench runs longer than other benches by this factor, because each run first opens thousands of connections. */
 const LONGER = 4;
 /** The default number of requests that the server handles at once (`calls_max`). */
 const REQUESTS_TAKEN = 1_024;
-/** The server handles fewer requests at once if their bodies together exceed this number of bytes (`callBytesMax`). */
+/** The limit of the request bodies together, in bytes. Above it the server handles fewer requests at once (`callBytesMax`). */
 const BYTES_TAKEN = 2_097_152;
 
 export const bench: Bench = {
@@ -30,9 +30,9 @@ export const bench: Bench = {
 };
 
 /**
- * The limit of memory in megabytes. The limit is the sum of three amounts: the accepted requests, which take about ten times their bytes when they
- * are parsed, and as much once more until that is collected; the bodies that are still arriving (128 MiB, `arrivingBytesMax`); and about 250 MB
- * without load.
+ * The limit of the server's memory in megabytes. It is the sum of three amounts: the accepted requests, which take about ten times their bytes when
+ * they are parsed, and as much again until the garbage is collected; the bodies that are still arriving (128 MiB, `arrivingBytesMax`); and about 250
+ * MB without load.
  */
 const MEGABYTES_MAX = 768;
 
@@ -51,7 +51,7 @@ async function measure(plaza: Server, events: number, rounds: number, seconds: n
     const usual = await load(CONNECTIONS);
     return { usual, crowded: await load(senders) };
   };
-  // The first round warms up the server.
+  // The first round warms up the server and is not measured.
   await round();
   const done: Round[] = [];
   while (done.length < rounds) done.push(await round());
