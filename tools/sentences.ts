@@ -39,6 +39,6 @@ if (import.meta.main) {
   const options = { seed: { type: "string", default: "1" }, count: { type: "string", default: "50" }, in: { type: "string", default: "" } } as const;
   const { values } = parseArgs({ options });
   const files = readRepository(ROOT).filter(({ path }) => path.startsWith(values.in));
-  for (const { path, line, text } of drawSentences(files.flatMap(sentencesOf), Number(values.seed), Number(values.count)))
-    console.log(`${path}:${line}: ${text}`);
+  for (const { path, line, text, about = "" } of drawSentences(files.flatMap(sentencesOf), Number(values.seed), Number(values.count)))
+    console.log(`${path}:${line}: ${/^\p{Lu}/u.test(text) || about === "" ? "" : `${about}: `}${text}`);
 }

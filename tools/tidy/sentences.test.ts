@@ -79,6 +79,21 @@ describe("the sentences of a file", () => {
     expect(wholeOf("src/a.ts", `${code.join("\n")}\n`)).toEqual(["the port is now …", "How to use it."]);
   });
 
+  test("a message is about the first argument or the property that it explains", () => {
+    const code = [
+      'option("--port", "the port of the server");',
+      'const schema = { port: number({ description: "the port of the server" }), host: () => fail("there is no such host") };',
+      'fail("there is no such port. Choose one");',
+    ];
+    expect(sentencesOf({ path: "src/a.ts", text: `${code.join("\n")}\n` }).map(({ about }) => about)).toEqual([
+      "--port",
+      "port",
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
   test("lines for tools, SQL and programs are not sentences; full stops in code and in abbreviations end none", () => {
     const code = [
       "// Responses have any shape, e.g. `No. Such text.` Here",

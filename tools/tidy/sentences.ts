@@ -14,12 +14,15 @@ export interface Sentence {
   readonly isFirst: boolean;
   /** Whether the sentence needs a text around it to be understood: a cell, an item after a lead-in, or a literal inside of another message. */
   readonly isPart: boolean;
+  /** The option, parameter or property that the sentence is about, if a message does not name it itself. */
+  readonly about?: string | undefined;
 }
 
 /** One text of a file: a paragraph, an item of a list, a cell of a table, a comment or a message. */
 interface Passage {
   readonly lines: readonly { readonly text: string; readonly line: number }[];
   readonly isPart: boolean;
+  readonly about?: string | undefined;
 }
 
 /** Matches the pages that commands write from texts in the sources. */
@@ -37,7 +40,7 @@ export function sentencesOf(file: RepositoryFile): Sentence[] {
 /** Matches the space between two sentences: after a full stop, also in a bracket or emphasis, and before a capital letter, code or emphasis. */
 const SENTENCE_END = /(?<=[.!?]|[.!?][)*"])(?<!\b(?:e\.g|i\.e)\.)\s+(?=[A-Z`*"[(])/g;
 
-function split({ lines, isPart }: Passage, path: string, kind: SentenceKind): Sentence[] {
+function split({ lines, isPart, about }: Passage, path: string, kind: SentenceKind): Sentence[] {
   const starts: { at: number; line: number }[] = [];
   let whole = "";
   for (const { text, line } of lines) {
@@ -52,7 +55,7 @@ function split({ lines, isPart }: Passage, path: string, kind: SentenceKind): Se
     const text = part.trim();
     const textBegin = begin + part.indexOf(text);
     const line = starts.findLast((start) => start.at <= textBegin)?.line ?? 1;
-    return text === "" ? [] : [{ kind, path, line, text, isFirst: nth === 0, isPart }];
+    return text === "" ? [] : [{ kind, path, line, text, isFirst: nth === 0, isPart, ...(nth === 0 && { about }) }];
   });
 }
 
@@ -141,10 +144,28 @@ function messagesOf(file: RepositoryFile): Passage[] {
     const isInside = PART.test(text) || ts.findAncestor(node.parent, (outer) => isSum(outer) || ts.isTemplateSpan(outer)) !== undefined;
     for (const { lines, isPart } of passagesOfMessage(text.replaceAll(TAG, ""))) {
       const passage = lines.map(({ text }) => ({ text: text.replaceAll(/\s+/g, " "), line }));
-      if (wordsIn(passage.map(({ text }) => text).join(" ")) >= MESSAGE_WORDS_MIN) passages.push({ lines: passage, isPart: isInside || isPart });
+      if (wordsIn(passage.map(({ text }) => text).join(" ")) >= MESSAGE_WORDS_MIN)
+        passages.push({ lines: passage, isPart: isInside || isPart, about: aboutOf(node) });
     }
   });
   return passages;
+}
+
+/** The names of properties that hold a text about the property around them. */
+const LABELS: ReadonlySet<string> = new Set(["description", "summary"]);
+
+/** Returns the first argument of a call whose later argument is the message, or the name of the property whose value contains the message. */
+function aboutOf(node: ts.Node): string | undefined {
+  const { parent } = node;
+  const [first] = ts.isCallExpression(parent) || ts.isNewExpression(parent) ? (parent.arguments ?? []) : [];
+  if (first !== undefined && first !== node && ts.isStringLiteral(first)) return first.text;
+  const property = ts.findAncestor(parent, (outer) => (ts.isFunctionLike(outer) ? "quit" : nameOf(outer) !== undefined));
+  return property && nameOf(property);
+}
+
+function nameOf(node: ts.Node): string | undefined {
+  if (!ts.isPropertyAssignment(node) || !(ts.isIdentifier(node.name) || ts.isStringLiteral(node.name))) return undefined;
+  return LABELS.has(node.name.text) ? undefined : node.name.text;
 }
 
 /** Matches a text that other texts precede or follow. */
