@@ -1,4 +1,4 @@
-/** What several commands need: the options that point to a server, and the conversion of commander's options. */
+/** The common code of several commands: the options that point to a server, and the conversion of commander's options. */
 import type { Command } from "commander";
 import type { Given } from "./control-client.ts";
 

@@ -6,7 +6,7 @@ import type { GiftCardRow } from "./gift-cards.store.ts";
 /** The greatest number of characters in the name of a gift card. */
 export const GIFT_CARD_NAME_CHARACTERS_MAX = 80;
 
-/** What all operations of the feature share: surfaces, tokens and callers, and the form of errors. */
+/** The access that all operations of the feature have: surfaces, tokens and callers, and the form of errors. */
 const access = {
   surfaces: ["base"],
   versions: "platform",

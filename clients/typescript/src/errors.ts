@@ -1,7 +1,7 @@
 import type { ErrorCode } from "./generated/operations.ts";
 
 /**
- * What a program should do after an error: get another token (`token`) or a permission (`permission`), wait (`rate_limit`, `temporary`), correct the
+ * The reaction that a program needs: get another token (`token`) or a permission (`permission`), wait (`rate_limit`, `temporary`), correct the
  * request (`parameter`, `version`), give up on the object (`not_found`), or report the error (`server`).
  */
 export type ErrorKind = "token" | "permission" | "rate_limit" | "temporary" | "parameter" | "version" | "not_found" | "server";

@@ -144,7 +144,7 @@ ${lines.join("\n")}
 `;
 }
 
-/** What can be completed: the names of files, a list of values, or nothing because any value is possible. */
+/** The completions of an argument: the names of files, a list of values, or nothing because any value is possible. */
 type Completed = "files" | "anything" | readonly string[];
 
 interface OptionWords {
