@@ -8,7 +8,7 @@ import { type Bench, isMet, keep, metricLine } from "./harness/report.ts";
 
 /** The default number of rounds. With five rounds, one disturbed round does not change the median. */
 const ROUNDS_DEFAULT = "5";
-/** The default length of a round in seconds. It is so long that CPU times in steps of 10 ms are exact enough. */
+/** The default length of a round in seconds. A round is so long that CPU times in steps of 10 ms are exact enough. */
 const SECONDS_DEFAULT = "4";
 
 const { values, positionals } = parseArgs({

@@ -23,7 +23,7 @@ export interface RunningServer extends Target {
   stop(): Promise<void>;
 }
 
-/** Starts a server. `data` is a value of the option `--data`. If it is an address of PostgreSQL, the server gets a database of its own there. */
+/** Starts a server. `data` is a value of the option `--data`. If `data` is an address of PostgreSQL, the server gets a database of its own there. */
 export async function startServer(testCase: Case, data: string, receiver: string): Promise<RunningServer> {
   const folder = mkdtempSync(join(tmpdir(), "plaza-conformance-"));
   const database = data.startsWith("postgres") ? await createDatabase(data) : undefined;

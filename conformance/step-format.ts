@@ -17,7 +17,9 @@ export interface ExchangeStep extends StepEnd, RequestStep {
   readonly repeat?: number | string;
   readonly follow?: "next" | "previous" | "after" | "before";
   readonly take?: string;
-  /** Whether the step only prepares the case by the control API. If the server refuses it, the report says that the control API refused. */
+  /**
+   * Whether the step only prepares the case by the control API. If the server refuses the request of such a step, the report names the control API.
+   */
   readonly isControl: boolean;
   /** The variable in which `mint` saves the value and the id of the new token. */
   readonly minted_as?: string;

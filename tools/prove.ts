@@ -8,7 +8,7 @@ import { BUN, ROOT, runStep, seconds } from "./steps.ts";
 import { countOf, stepsOf } from "./test.ts";
 import { repeat } from "./test-runs/repeat.ts";
 
-/** The time limit of a proof. It is enough for 20 kills with a restart each, or for 100,000 requests, on a slow machine. */
+/** The time limit of a proof, which is enough for 20 kills with a restart each, or for 100,000 requests, on a slow machine. */
 const PROOF_TIMEOUT_MS = 3_600_000;
 
 const words = process.argv.slice(2);

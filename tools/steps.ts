@@ -1,4 +1,4 @@
-/** Runs programs one after the other. Their output is shown at once and kept for the caller. */
+/** Runs programs one after the other. The output of the programs is shown at once and kept for the caller. */
 export interface Step {
   readonly name: string;
   readonly command: readonly [string, ...string[]];

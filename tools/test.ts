@@ -69,7 +69,8 @@ async function perform(run: Run): Promise<StepEnd> {
 }
 
 /**
- * The counts in Bun's closing lines: ` 12 pass`, ` 1 fail`, ` 1 error`. The last line of each kind counts, because a test may print such a line too.
+ * The counts in Bun's closing lines: ` 12 pass`, ` 1 fail`, ` 1 error`. The last line of each kind counts, because a test may print a line of the
+ * same form.
  */
 export function countOf({ exitCode, output }: Pick<StepEnd, "exitCode" | "output">): Count {
   const plain = Bun.stripANSI(output);

@@ -6,7 +6,7 @@ import { alternate, overRounds } from "../harness/rounds.ts";
 import type { Server } from "../harness/server.ts";
 
 const ROW = 1_000_000;
-/** The number of labels. It is large enough that the page at row `ROW` is full. */
+/** The number of labels, which is large enough that the page at row `ROW` is full. */
 const LABELS = ROW + 100;
 /** The size of the pages on the way to row `ROW`: the largest page that the server allows (D-31). */
 const STEP = 100;

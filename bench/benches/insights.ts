@@ -11,7 +11,7 @@ import type { Bench } from "../harness/report.ts";
 import { spreadOf } from "../harness/statistics.ts";
 
 const FEW = 10_000;
-/** The number of activities. Each activity changes six sums, and the sum of its second is always a new row. */
+/** The number of activities. Each activity changes six sums, and the sum for the second of the activity is always a new row. */
 const MANY = 1_000_000;
 /** The number of activities in one transaction, as for a world file or for many requests that are committed together. */
 const PER_TRANSACTION = 1_000;

@@ -2,7 +2,7 @@ import { type Latencies, latenciesAt, startSender, startSink } from "../harness/
 import type { Bench } from "../harness/report.ts";
 import { spreadOf } from "../harness/statistics.ts";
 
-/** The number of events per second. One core could deliver far more, so the bench measures waiting instead of load. */
+/** The number of events per second. One core could deliver far more events, so the bench measures waiting instead of load. */
 const PER_SECOND = 1_000;
 const WARM_UP_SECONDS = 2;
 /** The longest time in which requests arrive that are still running when the round ends. */

@@ -12,7 +12,9 @@ const CONNECTIONS = 64;
 const WARM_UP_SECONDS = 5;
 /** The warm-up of the servers is counted in requests, not in time: the CPU time of a request falls until the compiler has done its work. */
 const WARM_UP_REQUESTS = 30_000;
-/** The number of requests whose database messages are counted. They run one after the other, so that each message belongs to one request. */
+/**
+ * The number of requests whose database messages are counted. These requests run one after the other, so that each message belongs to one request.
+ */
 const COUNTED_REQUESTS = 300;
 const GOAL = { at_least: 0.5 };
 

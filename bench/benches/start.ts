@@ -6,7 +6,7 @@ import { ask } from "../harness/responses.ts";
 import { LABELS_UNLIMITED, type Server, startFloor, startPlaza } from "../harness/server.ts";
 import { spreadOf } from "../harness/statistics.ts";
 
-/** The number of starts in a round. One start is too short to be measured alone. */
+/** The number of starts in a round. A start is too short to be measured alone. */
 const STARTS_PER_ROUND = 2;
 const IDLE_MS = 1_000;
 const REQUESTS = 100_000;

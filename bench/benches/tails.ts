@@ -9,7 +9,7 @@ import { type Work, works } from "../harness/works.ts";
 
 const CONNECTIONS = 64;
 const WARM_UP_SECONDS = 8;
-/** The duration at half of the full rate. It is long enough to contain garbage collections, checkpoints and growing indexes. */
+/** The duration of the load at half of the full rate, which is long enough to contain garbage collections, checkpoints and growing indexes. */
 const HALF_LOAD_SECONDS = 30;
 /** The longest time in which deliveries arrive that are still running when the load ends. */
 const REST_MS = 500;

@@ -2,7 +2,7 @@ import { type Latencies, latenciesAt, type Round, startSender, startSink } from 
 import type { Bench } from "../harness/report.ts";
 import { spreadOf } from "../harness/statistics.ts";
 
-/** The warm-up time in seconds. In it the sender makes ten thousand deliveries or more, until its code does not get faster any more. */
+/** The warm-up time in seconds. During the warm-up the sender makes ten thousand deliveries or more, until its code does not get faster any more. */
 const WARM_UP_SECONDS = 8;
 /** The longest time in which deliveries arrive that are still running when the load ends. */
 const REST_MS = 500;

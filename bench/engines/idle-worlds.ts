@@ -11,7 +11,7 @@ import { Log } from "#telemetry/log";
 import { get, PAGE, personas, world } from "../harness/data.ts";
 
 /**
- * The number of worlds that are open at once. It is small, because the runtime keeps the memory of open worlds, and the first worlds are not
+ * The number of worlds that are open at once. The number is small, because the runtime keeps the memory of open worlds, and the first worlds are not
  * measured.
  */
 const OPEN_AT_ONCE = 50;

@@ -1,6 +1,6 @@
 /**
- * The sender of the bench `lanes` for Plaza. There is one callback for each app, and all callbacks are at the sink. With `hangs` as the third
- * argument, the first callback never responds.
+ * The sender of the bench `lanes` for Plaza. Each app has one callback, and the sink receives the webhooks of all callbacks. With `hangs` as the
+ * third argument, the first callback never responds.
  */
 import { message, openWebhookEngine } from "./webhook-engine.ts";
 

@@ -1,6 +1,6 @@
 /**
- * `rtmp-pusher.ts FILE.flv HOST:PORT KEY…`: sends the file to each stream key in real time, until the file ends. It prints each key when its stream
- * begins. Chunks have 4096 bytes, like those of OBS.
+ * `rtmp-pusher.ts FILE.flv HOST:PORT KEY…`: sends the file to each stream key in real time, until the file ends. The program prints each key when the
+ * key's stream begins. Chunks have 4096 bytes, like those of OBS.
  */
 import { Pusher, readMessages } from "#harness/live/pusher";
 

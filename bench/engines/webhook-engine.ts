@@ -74,9 +74,9 @@ export async function openWebhookEngine(data: string, appOf: (account: string) =
 
 /** The number of callers that work in parallel. Each caller waits until its event is durable. */
 const CALLERS = 128;
-/** The greatest number of events that wait for delivery. Above it, the callers pause until half of these events are delivered. */
+/** The greatest number of events that wait for delivery. Above this number of events, the callers pause until half of the events are delivered. */
 const BACKLOG_MAX = 2_000;
-/** The number of accounts. It is so high that each POST contains one event, like the POSTs of the floor. */
+/** The number of accounts. The number is so high that each POST contains one event, like the POSTs of the floor. */
 const ACCOUNTS = 100_000;
 
 export const message = (sent_ms: number): object => ({

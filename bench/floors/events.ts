@@ -1,6 +1,6 @@
 /**
- * The floor of the benches `events-1` and `events-50`. It writes the rows of Plaza's event log with one prepared insert. Requests that arrive in the
- * same turn of the event loop share a durable commit. The floor does not check events, look for duplicates, or store names and sums.
+ * The floor of the benches `events-1` and `events-50`. The floor writes the rows of Plaza's event log with one prepared insert. Requests that arrive
+ * in the same turn of the event loop share a durable commit. The floor does not check events, look for duplicates, or store names and sums.
  */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";

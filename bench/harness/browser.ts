@@ -3,7 +3,7 @@ import { runCleanups } from "#harness/cleanup";
 import { openPage } from "#harness/live/browser";
 import type { Server } from "./server.ts";
 
-/** A script for the page. It resolves when the first view shows its list and the browser has no work left. */
+/** A script for the page, which resolves when the first view shows its list and the browser has no work left. */
 const INTERACTIVE = `window.interactive = new Promise((resolve) => {
   const look = () => document.querySelector(".main .empty, .main [role=grid]") === null
     ? requestAnimationFrame(look)

@@ -3,7 +3,7 @@ import type { LoadRequest } from "./load.ts";
 
 export const APP = "1001";
 export const PAGE = "2001";
-/** The access token. It is as long as the tokens that Plaza creates. */
+/** The access token, which is as long as the tokens that Plaza creates. */
 export const TOKEN = "PLZbenchbenchbenchbenchbenchbenchbenchbenchben";
 
 /** The first ten digits of the ids of personas. Ids have 18 digits, like those that Plaza creates; the last eight digits count up. */

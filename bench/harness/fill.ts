@@ -10,7 +10,7 @@ import { dataFolder, LABELS_UNLIMITED, type Server, startPlaza } from "./server.
 export interface Amounts {
   readonly labels?: number;
   readonly personas?: number;
-  /** The number of people of the page. Each of them has one label. */
+  /** The number of people of the page. Each person has one label. */
   readonly people?: number;
 }
 

@@ -29,7 +29,8 @@ const TICK_MS = 2;
 
 /**
  * Sends requests at a given rate. Throws if a response is not 200. The time of a request begins when the request is due, so that a stall of the
- * server counts for all requests that wait in it. The function writes to sockets itself, because an HTTP client needs more CPU than the server.
+ * server counts for all requests that wait during the stall. The function writes to sockets itself, because an HTTP client needs more CPU than the
+ * server.
  */
 export async function atRate(server: Server, request: LoadRequest, { requestsPerSecond, seconds }: Rate): Promise<RateSample> {
   const total = Math.floor(requestsPerSecond * seconds);
@@ -48,7 +49,7 @@ export async function atRate(server: Server, request: LoadRequest, { requestsPer
 
 const OK = Buffer.from("HTTP/1.1 200 ");
 const TICKS_MAX = 15_000;
-/** The greatest number of connections. If all are in use, a due request waits for one, and the wait is part of its time. */
+/** The greatest number of connections. If all connections are in use, a due request waits for one, and the wait is part of the measured time. */
 const LINES_MAX = 1_000;
 
 interface Line {
@@ -121,13 +122,13 @@ class Senders {
 export interface Crowd {
   readonly taken_per_second: number;
   readonly refused_per_second: number;
-  /** The CPU time of the server for each accepted request. It includes the time for the refused requests. */
+  /** The CPU time of the server for each accepted request. The time for the refused requests is included. */
   readonly cpu_us: number;
   /** The median time of all responses. */
   readonly p50_ms: number;
 }
 
-/** The time limit of a response. It is longer than the wait that `Retry-After` asks for. */
+/** The time limit of a response, which is longer than the wait that `Retry-After` asks for. */
 const RESPONSE_WITHIN = "60s";
 
 /** Sends load as `applyLoad` does, but the server may refuse requests. Throws if a request broke, or if the server accepted no request. */

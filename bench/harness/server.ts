@@ -17,7 +17,7 @@ export interface Server {
   readonly name: string;
   readonly pid: number;
   readonly port: number;
-  /** The folder with the server's data. It is deleted when the server has stopped. */
+  /** The folder with the server's data, which is deleted when the server has stopped. */
   readonly folder: string;
   /** The JSON of the line that the server printed when it was ready. */
   readonly ready: Readonly<Record<string, unknown>>;

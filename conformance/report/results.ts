@@ -47,7 +47,7 @@ const BAR_CHARACTERS = 24;
 /** The control codes (ECMA-48) that move to the first column and erase the line. */
 const CLEARED = "\r\u001b[K";
 
-/** Shows on stderr how many cases have run. It writes nothing if stderr is not a terminal. */
+/** Shows on stderr how many cases have run. The bar is not shown if stderr is not a terminal. */
 export class Progress {
   readonly #total: number;
   #done = 0;

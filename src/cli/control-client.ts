@@ -26,7 +26,7 @@ const endpointOf = ({ url, key, connection }: ServerAddress): Endpoint => ({
   fetch: (address, init) => fetch(address, { ...init, ...connection }),
 });
 
-/** Returns a client for the command's world. If the server does not respond, the error names the option that gave its address. */
+/** Returns a client for the command's world. If the server does not respond, the error names the option with the server's address. */
 const requestsOf = ({ url, key, fetch: send }: Endpoint, { world_name = "default" }: Given): ControlRequests => {
   const sendOrExplain: Endpoint["fetch"] = async (address, init) => {
     try {
@@ -65,7 +65,7 @@ function refused(error: unknown): number {
 export interface PrivateUse {
   /** Whether the command replaces the configured key, so that the private control API must have that key too. */
   readonly isKeyReplaced?: boolean;
-  /** Whether the command may create the data folder. Other commands may not, because they would leave an empty folder behind. */
+  /** Whether the command may create the data folder. Other commands may not create the folder, because they would leave it empty. */
   readonly makesData?: boolean;
 }
 
@@ -117,7 +117,7 @@ export interface ServerAddress {
 }
 
 /**
- * Options for an address in the server's own file. This is an address of this machine, which certificates do not contain, so the host name is not
+ * Options for an address in the server's own file. Certificates do not contain that address, which is one of this machine, so the host name is not
  * checked. The authority of the certificate is still checked.
  */
 const ON_THIS_MACHINE: BunFetchRequestInit = { tls: { checkServerIdentity: () => undefined }, proxy: NO_PROXY };
@@ -164,7 +164,10 @@ export async function serverAddress(given: Given): Promise<ServerAddress> {
   return (await findServerAddress({ ...given, control_url: DEFAULT_URL })) as ServerAddress;
 }
 
-/** Returns false if the data folder shows that no server runs on it. For a database this is unknown: a server may run at the default port. */
+/**
+ * Returns false if the data folder shows that no server runs on it. For a database the function returns true, because a server may run at the default
+ * port.
+ */
 export async function mayHaveServer(given: Given): Promise<boolean> {
   return (await findServerAddress(given)) !== undefined || !isFolder(await dataOf(given));
 }

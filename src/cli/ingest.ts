@@ -1,4 +1,4 @@
-/** `plaza ingest`: the process that receives the streams of encoders. Only the server starts it (`src/ingest/ingest-process.ts`). */
+/** `plaza ingest`: the process that receives the streams of encoders. Only the server starts this process (`src/ingest/ingest-process.ts`). */
 import { Certificate } from "#config/certificate";
 import type { Admission, FeedGate, IngestConfig, ToIngest, ToServer, VideoName } from "#ingest/channel";
 import { RtmpPort } from "#ingest/rtmp-port";
@@ -9,11 +9,11 @@ import { belongsToServer } from "./processes/child-processes.ts";
 import { FAILED } from "./terminal/output.ts";
 
 /**
- * The number of connections that have not sent an accepted key. Such a connection ends within 10 s, so this is enough for encoders that connect at
- * the same time.
+ * The number of connections that have not sent an accepted key. A connection without an accepted key ends within 10 s, so the number is enough for
+ * encoders that connect at the same time.
  */
 const UNAUTHENTICATED_MAX = 256;
-/** The same number for one address. It allows all encoders of a studio behind one address to connect at once. */
+/** The number of connections from one address that have not sent an accepted key. All encoders of a studio behind one address may connect at once. */
 const UNAUTHENTICATED_PER_ADDRESS_MAX = 32;
 
 export async function ingest(): Promise<number> {

@@ -29,7 +29,7 @@ export async function mcp(given: Given): Promise<number> {
   return 0;
 }
 
-/** Finds the server of the command. Each tool call finds it again, because the agent may start or restart the server between two calls. */
+/** Finds the server of the command. Each tool call finds the server again, because the agent may start or restart the server between two calls. */
 async function runningServer(given: Given): Promise<ControlRequests> {
   if (!(await mayHaveServer(given))) throw new ControlRefusal(NO_SERVER);
   const control = await controlRequests(given);

@@ -1,4 +1,4 @@
-/** The commands that send one request to the control API. Their options are made from the contracts of the routes. */
+/** The commands that send one request to the control API. The options of the commands are made from the contracts of the routes. */
 import { type Command, Option } from "commander";
 import { type TObject, Type } from "typebox";
 import type { ControlRoute } from "#control-contract/route";

@@ -19,7 +19,7 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
   const asked = nextSignal();
   // A script may read the first line and then close the pipe; the server goes on.
   void outputClosed();
-  // The channel to bin/plaza.mjs closes if that program is killed. Only this line ends the server then.
+  // The channel to bin/plaza.mjs closes if that program is killed. Without this line the server would go on.
   if (process.send !== undefined) process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
   let log = new Log({ level: "info", isPretty: false });
   try {

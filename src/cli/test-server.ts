@@ -1,4 +1,4 @@
-/** A server for tests. It runs in the test's process, with free ports, data in memory, a log of errors only, and without live video. */
+/** A server for tests. The server runs in the test's process, with free ports, data in memory, a log of errors only, and without live video. */
 import { forTests } from "#config/for-tests";
 import { type ConfigFile, readConfig, type Values } from "#config/read-config";
 import { settings } from "#features";

@@ -76,7 +76,7 @@ class Workers {
   readonly #log: Log;
   readonly #running = new Map<Worker, MetricsReport | undefined>();
   readonly #asked = new Map<Worker, PromiseWithResolvers<void>>();
-  /** The metrics of workers that have ended. They still count, because a counter must never decrease. */
+  /** The metrics of workers that have ended. The metrics still count, because a counter must never decrease. */
   #ended: MetricsReport | undefined;
   #isStopping = false;
   onServed: (message: ServedMessage) => void = () => {};
@@ -113,7 +113,7 @@ class Workers {
     const started = monotonicMs();
     const worker = cluster.fork();
     this.#running.set(worker, undefined);
-    // The config has keys and a password. It is sent through the channel, because every user of the machine can read arguments.
+    // The config has keys and a password. The config is sent through the channel, because every user of the machine can read arguments.
     worker.send(sealedConfig(this.#config as Config));
     return new Promise((resolve, reject) => {
       let isReady = false;

@@ -14,7 +14,10 @@ import { baseOnMain } from "./main-branch.ts";
  * in git.
  */
 const GENERATOR = "tools/write-docs/generated.ts";
-/** The greatest number of lines that are printed for one operation or schema. They are enough to see that all of it is new. */
+/**
+ * The greatest number of lines that are printed for one operation or schema. With this number of lines a reader can see that the whole operation or
+ * schema is new.
+ */
 const LINES_OF_PART_MAX = 12;
 
 type Path = readonly string[];

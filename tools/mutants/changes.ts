@@ -43,8 +43,8 @@ const OTHER_METHODS: Readonly<Record<string, string>> = {
 const DROPPED_METHODS = new Set(["filter", "sort", "toSorted", "reverse", "toReversed", "trim", "toLowerCase", "toUpperCase", "slice"]);
 
 /**
- * A number of this size or more is probably a duration or a size in bytes. One more is seldom a real mistake there, so the mutant has twice the
- * value.
+ * A number of this size or more is probably a duration or a size in bytes. An error of one is seldom a real mistake in such a number, so the mutant
+ * has twice the value.
  */
 const LARGE = 1_000;
 

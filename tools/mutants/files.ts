@@ -45,7 +45,7 @@ function mainBranch(root: string): string {
   return known;
 }
 
-/** The distance of a test that does not import the file. It is greater than the distance of any test that does. */
+/** The distance of a test that does not import the file. The distance is greater than that of any test that imports the file. */
 const NO_IMPORT = 1_000;
 /** The distance of a test that starts the program and runs a command by its name. */
 const BY_NAME = 3;

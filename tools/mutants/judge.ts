@@ -24,7 +24,7 @@ export interface Verdict {
   readonly ran: number;
 }
 
-/** The number of test files that run first: those of the file itself and of its neighbours. They notice most mutants that any test notices. */
+/** The number of test files that run first: those of the file itself and of its neighbours. These files notice most mutants that any test notices. */
 const NEAR_FILES = 4;
 /** The lint rule that refuses a promise that nobody awaits. */
 const PROMISES = ["node_modules/.bin/biome", "lint", "--only=nursery/noFloatingPromises"] as const;

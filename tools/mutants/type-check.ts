@@ -3,12 +3,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 
-/** The codes of errors about unused names. They do not count, because a person who makes the mistake would also delete the name. */
+/** The codes of errors about unused names. These errors do not count, because a person who makes the mistake would also delete the name. */
 const UNUSED = new Set([6133, 6138, 6192, 6196, 6198, 6199, 6205]);
 
 /**
- * Checks only the changed file and its imports. This takes a second or less, because unchanged files are parsed once; checking all files takes ten
- * seconds. Tests find errors in other files.
+ * Checks only the changed file and its imports. Checking them takes a second or less, because unchanged files are parsed once; checking all files
+ * takes ten seconds. Tests find errors in other files.
  */
 export class TypeCheck {
   readonly #root: string;

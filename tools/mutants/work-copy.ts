@@ -32,7 +32,7 @@ const LINKED = [
 const ANYBODY = 0o755;
 const ANYBODY_WRITES = 0o1777;
 
-/** The number of characters at the end of an output that are kept. They contain the name of the failed test file. */
+/** The number of characters at the end of an output that are kept. These characters contain the name of the failed test file. */
 const OUTPUT_CHARACTERS_MAX = 100_000;
 
 const STREAMS_END_MS = 2_000;
@@ -116,7 +116,7 @@ export class WorkCopy {
 
   remove(): void {
     this.#end();
-    // A PostgreSQL of the tests writes until its watchdog ends it. The other files of the copy are removed without waiting for it.
+    // A PostgreSQL of the tests writes until its watchdog ends it. The other files of the copy are removed without waiting for PostgreSQL.
     for (const folder of [this.root, this.#folder]) {
       for (let tries = 0; existsSync(folder) && tries < REMOVALS_MAX; tries++) {
         try {

@@ -1,7 +1,7 @@
 /**
- * `npm run prove -- repeat 8h`: repeats all tests for that time (`s`, `m` or `h`), or until Ctrl-C if no time is given. If paths follow, it repeats
- * only the tests below them. In each round, tests with random values draw new values. A failure is shown when it happens. At the end, the command
- * lists the failed tests and how often each failed.
+ * `npm run prove -- repeat 8h`: repeats all tests for that time (`s`, `m` or `h`), or until Ctrl-C if no time is given. If paths follow, the command
+ * repeats only the tests below these paths. In each round, tests with random values draw new values. A failure is shown when it happens. At the end,
+ * the command lists the failed tests and how often each failed.
  */
 import { runStep, type Step, type StepEnd, seconds } from "../steps.ts";
 import { type Failure, failuresOf, failureText } from "./failures.ts";

@@ -88,7 +88,7 @@ const isWrittenOut = (list: ts.Expression): boolean =>
     ? list.elements.some((one) => !ts.isSpreadElement(one))
     : ts.isCallExpression(list) && list.arguments.some((one) => ts.isArrayLiteralExpression(one) && isWrittenOut(one));
 
-/** Whether a loop may run zero times. Its assertions then check nothing, because they are about each entry that the program returned. */
+/** Whether a loop may run zero times. The assertions in such a loop check nothing, because they are about each entry that the program returned. */
 function isPerhapsEmpty(loop: ts.ForOfStatement): boolean {
   if (isWrittenOut(bare(loop.expression)) || !/\bexpect\w*\(/.test(loop.statement.getText())) return false;
   const list = loop.expression.getText();

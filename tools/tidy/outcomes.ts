@@ -1,7 +1,7 @@
 /**
  * Checks that code uses the result of an insert: if the id of a new persona already exists, the request must not succeed. The check looks only at the
- * form of statements, because using types would take a minute. It finds statements that only call a function `insert…` which takes a `Transaction`
- * and declares a result.
+ * form of statements, because using types would take a minute. The check finds statements that only call a function `insert…` which takes a
+ * `Transaction` and declares a result.
  */
 import ts from "typescript";
 import { type Check, eachNode, isCode, isTest, lineOf, type Problem, type RepositoryFile } from "./repository.ts";

@@ -5,7 +5,9 @@ import { type Check, eachNode, isCode, isTest, lineOf, type Problem, type Reposi
 
 const isProgram = (file: RepositoryFile): boolean => file.path.startsWith("src/") && isCode(file) && !isTest(file);
 
-/** Matches folders whose code sends requests to other servers. Their deadlines follow the machine's clock, not the clock of a world. */
+/**
+ * Matches folders whose code sends requests to other servers. The deadlines of such requests follow the machine's clock, not the clock of a world.
+ */
 const OUTBOUND = "(outbound|webhooks\\/delivery)\\/";
 
 interface Place {

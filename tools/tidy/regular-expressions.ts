@@ -9,7 +9,7 @@ import { eachNode, isCode, isTest, lineOf, type Problem, problemText, type Repos
 const FIX = "write the expression so that no text matches in two ways and a failed match is not tried again from each position; or use a loop";
 /** Matches the comment that an expression built at run time needs. Up to three lines above the expression, it says why the expression is linear. */
 const REASON = /\/\/.*\blinear\b/i;
-/** The time limit for one expression. Most take some ms; an expression that takes longer is too complicated for readers as well. */
+/** The time limit for one expression. Most expressions take some ms; an expression that takes longer is too complicated for readers as well. */
 const MS_MAX = 20_000;
 
 interface Found {

@@ -1,6 +1,6 @@
 /**
  * Writes the generated files that are not in git: documents and JSON Schemas for programs, and types of the clients. `tools/build.mjs` runs this
- * module. It writes the files that have changed, and prints the paths of all files as JSON.
+ * module. The module writes the files that have changed, and prints the paths of all files as JSON.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -24,7 +24,7 @@ function fieldTable(fields: readonly WebhookField[]): string {
   return table(["field", "sent when", "place", "follows overrides", "payload"], rows);
 }
 
-/** Returns the text about a payload. If the interface document does not define the payload of a field, it can be any object. */
+/** Returns the text about a payload. If the interface document does not define the payload of a field, the payload can be any object. */
 const payloadText = (payload: Schema): string => (isOpen(payload) ? "any object" : schemaText(payload));
 
 const isOpen = ({ type, properties = {} }: Schema): boolean => type === "object" && Object.keys(properties).length === 0;

@@ -10,7 +10,7 @@ const TIMES = 3;
 const LONGER = 4;
 /** The default number of requests that the server handles at once (`calls_max`). */
 const REQUESTS_TAKEN = 1_024;
-/** The limit of the request bodies together, in bytes. Above it the server handles fewer requests at once (`callBytesMax`). */
+/** The limit of the request bodies together, in bytes. If the bodies exceed the limit, the server handles fewer requests at once (`callBytesMax`). */
 const BYTES_TAKEN = 2_097_152;
 
 export const bench: Bench = {
@@ -30,9 +30,9 @@ export const bench: Bench = {
 };
 
 /**
- * The limit of the server's memory in megabytes. It is the sum of three amounts: the accepted requests, which take about ten times their bytes when
- * they are parsed, and as much again until the garbage is collected; the bodies that are still arriving (128 MiB, `arrivingBytesMax`); and about 250
- * MB without load.
+ * The limit of the server's memory in megabytes. The limit is the sum of three amounts: the accepted requests, which take about ten times their bytes
+ * when they are parsed, and as much again until the garbage is collected; the bodies that are still arriving (128 MiB, `arrivingBytesMax`); and about
+ * 250 MB without load.
  */
 const MEGABYTES_MAX = 768;
 

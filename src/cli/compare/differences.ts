@@ -28,7 +28,7 @@ const CHARACTERS_MAX = 200;
 
 /** The values that differ on the second server although they mean the same as on the first server. */
 export interface Translation {
-  /** Maps the ids of the second server to those of the first. Each created node adds one id. */
+  /** Maps the ids of the second server to those of the first. Each node that the requests create adds an id to the map. */
   readonly ids: Map<string, string>;
   /** The addresses of the second server and of its webhook receiver, each with the corresponding address on the first server. */
   readonly addresses: (readonly [own: string, first: string])[];

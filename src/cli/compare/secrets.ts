@@ -15,7 +15,7 @@ export interface Sent {
 /** Matches headers whose values give access to data. */
 const SECRET_HEADER = /^(authorization|proxy-authorization|cookie|set-cookie|x-api-key)$/i;
 
-/** Names of secrets that logs do not hide. These names are common words, and logs without their values would say too little. */
+/** Names of secrets that logs do not hide. The names are common words, and logs without the values of such names would say too little. */
 const FURTHER_NAME = /^(?:code|pin|otp|api[_-]?key|signed_request|session_?key|pass(?:wd|phrase)?|pwd|assertion)$/i;
 
 const isSecret = (name: string): boolean => isSecretName(name) || FURTHER_NAME.test(name);
@@ -131,7 +131,7 @@ export const headersWithoutSecrets = (headers: Pairs, hide = asItIs): Pairs =>
  */
 export function withSecrets(sent: Sent, places: readonly SecretPlace[], valueFor: (secret: string) => string | undefined): Sent {
   const left = [...places];
-  // A request may have several secrets of one name. Their values are inserted in the order in which they were recorded.
+  // A request may have several secrets of one name. The values are inserted in the order in which the secrets were recorded.
   const valueIn =
     (where: SecretPlace["in"]): Change =>
     (name, value) => {

@@ -1,6 +1,6 @@
 /**
- * Makes the completion scripts for shells. A script reads the commands before the cursor. It then offers the values of the option before the cursor,
- * or commands, options and arguments.
+ * Makes the completion scripts for shells. A script reads the commands before the cursor. Then the script offers the values of the option before the
+ * cursor, or commands, options and arguments.
  */
 import type { Argument, Command, Option } from "commander";
 import { buildRegistry } from "#main";

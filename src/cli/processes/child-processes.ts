@@ -19,7 +19,7 @@ export function belongsToServer(command: string, starter = "`plaza start`"): boo
     note(`plaza: ${command} is started only by ${starter}`);
     return false;
   }
-  // The server has ended, and only this line ends the process then.
+  // When the server has ended, nothing else ends this process.
   process.on("disconnect", () => process.exit(FAILED));
   // A terminal sends its signals to all processes that belong to a command, but only the server decides when this process ends.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});

@@ -131,7 +131,7 @@ class Signed {
     this.#control = control;
   }
 
-  /** Whether the signature is right. If it is wrong, the app's secret is read again, because the secret may have been replaced. */
+  /** Whether the signature is right. If the signature is wrong, the app's secret is read again, because the secret may have been replaced. */
   async isBy(signature = "", body: string): Promise<boolean> {
     if (isSignature(signature, this.#app.secret, body)) return true;
     this.#app = await findApp(this.#control(), this.#app.id);
@@ -224,8 +224,8 @@ function summaryOf({ object, entry }: Webhook): string {
 
 /**
  * `plaza listen` replaces the callback of an app and restores it. If several listeners run for one app, the last one receives the webhooks. Each
- * listener stores the app's earlier callbacks in the verify token of its own callback, so that the listeners can end in any order. That token is
- * free, because a listener's callback is never verified.
+ * listener stores the app's earlier callbacks in the verify token of its own callback, so that the listeners can end in any order. The verify token
+ * can be used for this, because a listener's callback is never verified.
  */
 type Callback = NonNullable<AppEntry["callback"]>;
 
@@ -279,7 +279,9 @@ export async function takeCallback(control: ControlRequests, app: AppEntry, url:
 export const isTaken = (app: AppEntry, url: string): boolean =>
   app.callback?.url === url || takenOf(app)?.before.some((state) => state.callback?.url === url) === true;
 
-/** Restores callback, subscriptions and accounts. If another listener began after this one, that listener gets the data to restore them later. */
+/**
+ * Restores callback, subscriptions and accounts. If another listener began after this one, the later listener gets the data to restore all of this.
+ */
 export async function giveBack(control: ControlRequests, id: string, url: string, accounts: readonly Subscribed[]): Promise<void> {
   const app = await findApp(control, id).catch(goneOnly);
   const { callback } = app ?? {};

@@ -124,7 +124,10 @@ function replaced(before: unknown, [step, ...rest]: Steps, override: Override): 
   return { ...map, [step]: replaced(inside, rest, override) };
 }
 
-/** Converts an override's text. The result is a text if it replaces a text; otherwise the parsed JSON, or the text itself if it is not JSON. */
+/**
+ * Converts an override's text. If the example has a text at the path, the result is a text; otherwise it is the parsed JSON, or the text itself if it
+ * is not JSON.
+ */
 function typed(text: string, before: unknown): unknown {
   if (typeof before === "string") return text;
   try {
