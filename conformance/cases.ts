@@ -38,7 +38,7 @@ export const serverKey = (testCase: Case): string =>
 
 /**
  * Groups the cases for servers that the suite starts. Cases that must be alone come last, and the world is reset for each. Starting a server for each
- * of them would take half of the time of the whole suite.
+ * case that must be alone would take half of the time of the whole suite.
  */
 export const onOneServer = (cases: readonly Case[]): Case[][] =>
   [...Map.groupBy(cases, (testCase) => serverKey({ ...testCase, isAlone: false })).values()].map((group) => [
@@ -127,7 +127,7 @@ function rowName(row: Raw): string {
   return text === "" ? "" : ` (${text.length > 120 ? `${text.slice(0, 120)}…` : text})`;
 }
 
-/** Replaces each `use` by the steps of the named block. `with` sets variables for these steps. */
+/** Replaces each `use` by the steps of the named block. The key `with` sets variables for the steps of the block. */
 function expand(steps: readonly Raw[], blocks: Raw, where: string, depth = 0): Raw[] {
   if (depth > 5) throw new CaseFormatError(`${where}: blocks use each other in a circle`);
   return steps.flatMap((step) => {

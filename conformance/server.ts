@@ -12,7 +12,7 @@ import type { Target } from "./session.ts";
 import { buildWorld } from "./worlds.ts";
 
 const PROGRAM = join(import.meta.dirname, "..", "bin", "plaza");
-/** The time limit of a start. A start takes a quarter of a second, but far longer on a machine under load. */
+/** The time limit of a start. A server starts in a quarter of a second, but takes far longer on a machine under load. */
 const READY_WITHIN_MS = 60_000;
 /** The time limit of a stop. Plaza gives running requests at most 10 s to end. */
 const STOPPED_WITHIN_MS = 12_000;

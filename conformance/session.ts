@@ -15,7 +15,7 @@ export interface Target {
   /** The addresses of the surfaces: base, app, microblog, ads and social_login, and also control and world if the suite can use the control API. */
   readonly addresses: Readonly<Record<string, string>>;
   readonly controlKey?: string;
-  /** Makes the ids for `{{fresh_id}}`. With the same ids, two servers get the same requests. */
+  /** Makes the ids for `{{fresh_id}}`. If two servers get the same ids, they get the same requests. */
   readonly freshId?: () => string;
   /** Called with every request and its response, including those of the control API. */
   readonly observe?: (request: WireRequest, response: WireResponse) => void;
@@ -29,7 +29,7 @@ export interface CaseFailure {
   readonly response: string;
 }
 
-/** The greatest number of pages that a case reads. A list with more pages probably never ends, and the case fails. */
+/** The greatest number of pages that a case reads. If a list has more pages, it probably never ends, and the case fails. */
 const PAGES_MAX = 500;
 
 /** Runs a case. Returns the failure, or undefined if the case passed. */

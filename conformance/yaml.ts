@@ -4,7 +4,7 @@
  */
 import { parse } from "yaml";
 
-/** Parses YAML. If the YAML is wrong, the npm package makes the error, because only its error names the line. */
+/** Parses YAML. If the YAML is wrong, the npm package makes the error, because only the package's error names the line. */
 export function readYaml(text: string): unknown {
   try {
     return Bun.YAML.parse(text);

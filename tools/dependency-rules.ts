@@ -71,7 +71,7 @@ if (import.meta.main) {
   const needed = Math.ceil(files.length * SEEN_SHARE_MIN);
   const edges = seen.reduce((sum, { dependencies }) => sum + dependencies.length, 0);
   console.log(`${seen.length} of ${files.length} modules of src seen, ${edges} imports, ${forbidden.length} rules`);
-  // If dependency-cruiser cannot parse the code, it finds no imports. In a parsed tree a module has at least one import on average.
+  // If dependency-cruiser cannot parse the code, it finds no imports. If the code was parsed, a module has at least one import on average.
   const isBlind = seen.length < needed || edges < seen.length;
   if (isBlind) console.error(`the rules saw only ${seen.length} modules (${needed} are needed) and ${edges} imports, so their result means nothing`);
   process.exit(isBlind || summary.violations.length + circles.length > 0 ? 1 : 0);

@@ -1,8 +1,8 @@
 /**
  * `npm run new-feature gift-cards`: makes the feature `src/features/gift-cards` with all its standard files, adds the feature to `src/features.ts`,
  * and adds a node of it to `test/harness/full-world.ts`, which the tests of every operation use. `npm run new-feature criteria -- criterion` also
- * gives the singular, for a plural that does not only add an s. The template `tools/feature-template` is a working feature; the new feature is a copy
- * of it with another noun.
+ * gives the singular, which is needed if the plural is not the singular with an s. The template `tools/feature-template` is a working feature; the
+ * new feature is a copy of it with another noun.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * `npm run docs`: writes the reference pages and the fidelity page from the contracts and other declarations of the program. With `--check` it only
- * prints the files that differ. The build writes the documents and types that are not in git (`tools/write-docs/generated.ts`).
+ * `npm run docs`: writes the reference pages and the fidelity page from the contracts and other declarations of the program. With `--check` the
+ * command only prints the files that differ. The build writes the documents and types that are not in git (`tools/write-docs/generated.ts`).
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

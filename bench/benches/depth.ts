@@ -61,7 +61,8 @@ export const bench: Bench = {
             name: "CPU time per request (deep divided by first page)",
             ...overRounds(pairs, ({ one, other }) => other.server_cpu_us / one.server_cpu_us),
           },
-          // The deep page is compared to the second page, because both read a cursor and have a link back. The difference is the cost of depth alone.
+          // The deep page is compared to the second page, because both read a cursor and have a link back. The difference between the two pages is
+          // the cost of depth alone.
           {
             name: "CPU time per request (deep divided by second page)",
             ...overRounds(secondPairs, ({ one, other }) => other.server_cpu_us / one.server_cpu_us),

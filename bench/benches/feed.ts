@@ -9,7 +9,7 @@ import { spreadOf } from "../harness/statistics.ts";
 
 const ROWS = 1_000_000;
 const FEED = "8101";
-/** The time limit of an upload. A slow machine needs a quarter of this time for a million rows. */
+/** The time limit of an upload. A slow machine uploads a million rows in a quarter of the time limit. */
 const WITHIN_MS = 300_000;
 const LOOK_MS = 10_000;
 

@@ -1,4 +1,4 @@
-/** Measures a test suite like that of a user of the test kit: each test has a world of its own. The suite runs on both runtimes. */
+/** Measures a test suite like that of a user of the test kit: each test has a world of its own. The suite runs on Node and on Bun. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -8,7 +8,7 @@ import { dataFolder, type Server, startPlaza } from "../harness/server.ts";
 import { spreadOf } from "../harness/statistics.ts";
 
 const NODES = 1_000;
-/** The number of times that a round runs each operation. The median is the result. */
+/** The number of times that a round runs each operation. The result of the round is the median of these times. */
 const TIMES = 21;
 
 const data = world({ personas: [...personas(NODES)] });

@@ -6,7 +6,7 @@ import { alternate } from "../harness/rounds.ts";
 import { LABELS_UNLIMITED, startFloor, startPlaza } from "../harness/server.ts";
 
 const CONNECTIONS = 64;
-/** The number of label names. A round uses fewer names, so each name is used once. */
+/** The number of label names. A round uses fewer label names, so each name is used once. */
 const NAMES_PER_ROUND = 4_000_000;
 
 const requestOf = (round: number): LoadRequest => ({

@@ -1,6 +1,7 @@
 /**
  * Measures the memory of an idle world. A server in this process makes and uses worlds, closes them, and collects garbage before each measurement.
- * The argument is `:memory:` or a folder. The program prints the kilobytes for each world; the bench `worlds` runs it.
+ * The argument of this program is `:memory:` or a folder. The program prints the kilobytes of memory for each world; the bench `worlds` runs the
+ * program.
  */
 import { readFileSync } from "node:fs";
 import { forTests } from "#config/for-tests";

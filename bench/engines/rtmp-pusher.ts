@@ -1,11 +1,11 @@
 /**
  * `rtmp-pusher.ts FILE.flv HOST:PORT KEY…`: sends the file to each stream key in real time, until the file ends. The program prints each key when the
- * key's stream begins. Chunks have 4096 bytes, like those of OBS.
+ * key's stream begins. The RTMP chunks have 4096 bytes, like those of OBS.
  */
 import { Pusher, readMessages } from "#harness/live/pusher";
 
 const CHUNK_BYTES = 4096;
-/** The interval of sending. At most two pictures are sent each time. */
+/** The interval of sending. At most two pictures of a stream are sent each time. */
 const TURN_MS = 20;
 
 const [file = "", address = "", ...keys] = process.argv.slice(2);

@@ -1,4 +1,7 @@
-/** The webhook engine of Plaza without the rest of the server, with a data folder as in production. The ports of the engine respond from memory. */
+/**
+ * The webhook engine of Plaza without the rest of the server, with a data folder as in production. The ports of the engine are replaced by functions
+ * that respond from memory.
+ */
 import { chatappAccounts } from "#features/chatapp-accounts";
 import { Jobs } from "#jobs/jobs";
 import { jobMigrations } from "#jobs/jobs.migrations";

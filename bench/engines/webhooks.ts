@@ -1,6 +1,6 @@
 /**
  * The sender of the bench `webhooks` for Plaza. The sender stores each event durably before its caller continues, and delivers the events to
- * callbacks of the sink. `/pace` sends a given number of events per second.
+ * callbacks of the sink. A request to `/pace` makes the sender send a given number of events per second.
  */
 import { message, openWebhookEngine, startCallers } from "./webhook-engine.ts";
 

@@ -58,7 +58,7 @@ export const world = (more: { readonly personas?: readonly Persona[]; readonly l
 const credentials = `access_token=${TOKEN}&oauth_token=${TOKEN}`;
 const headers = { Authorization: `Bearer ${TOKEN}` };
 
-/** Makes a GET request. `path` follows the version, and may contain a query. */
+/** Makes a GET request. `path` is the part of the address after the version, and may contain a query. */
 export const get = (path: string): LoadRequest => ({
   method: "GET",
   target: `/v26.0/${path}${path.includes("?") ? "&" : "?"}${credentials}`,

@@ -72,5 +72,5 @@ export interface Latencies {
   readonly count: number;
 }
 
-/** Returns how long the events since the previous call took from the sender to the sink. The sender writes its time into each event. */
+/** Returns how long the events since the previous call took from the sender to the sink. The sender writes the time of sending into each event. */
 export const latenciesAt = async (sink: Program): Promise<Latencies> => (await (await fetch(`${sink.url}/latencies`)).json()) as Latencies;

@@ -26,7 +26,7 @@ export interface LoadRequest {
 export interface Load {
   readonly connections: number;
   readonly seconds?: number;
-  /** The number of responses that ends the run, instead of `seconds`. The sample then has no percentiles. */
+  /** The number of responses that ends the run, instead of `seconds`. If this number is set, the sample has no percentiles. */
   readonly requests?: number;
 }
 

@@ -1,4 +1,7 @@
-/** Describes the machine of a bench, and measures the CPU time and memory of a process. Works on Linux only, because all values come from /proc. */
+/**
+ * Describes the machine of a bench, and measures the CPU time and memory of a process. This module works on Linux only, because all values come from
+ * /proc.
+ */
 import { readFileSync } from "node:fs";
 import { cpus, release, totalmem } from "node:os";
 
@@ -46,7 +49,7 @@ export function describeMachine(wrkVersion: string): Machine {
   };
 }
 
-/** Returns the CPU time of all threads of a process since its start, in µs. The value grows in steps of 10 ms. */
+/** Returns the CPU time of all threads of a process since its start, in µs. The CPU time grows in steps of 10 ms. */
 export function cpuMicroseconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   // The second field is the program's name in parentheses, which may contain blanks, so fields are counted from the closing parenthesis.

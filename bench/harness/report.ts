@@ -6,7 +6,7 @@ import type { Pair } from "./rounds.ts";
 import { overRounds } from "./rounds.ts";
 import type { Spread } from "./statistics.ts";
 
-/** A measured value and its goal. The value is a ratio between two sides of one run, or is compared to a fixed limit. */
+/** A measured value and its goal. The value of a metric is a ratio between two sides of one run, or is compared to a fixed limit. */
 export interface Metric extends Spread {
   readonly name: string;
   /** The unit of the value. A ratio has no unit. */
@@ -120,7 +120,7 @@ const HEAD = `# Results of the benches
 Written by \`npm run bench\`; [README.md](README.md) explains each bench and its reference program, the floor. Ratios of
 one run can be compared; the numbers for information depend on the machine and its load.`;
 
-/** Replaces the section of this bench in RESULTS.md. The other sections stay. `order` is the order of the benches on the page. */
+/** Replaces the section of this bench in RESULTS.md. The sections of other benches stay. `order` is the order of the benches on the page. */
 export function keep(name: string, result: KeptResult, order: readonly string[]): void {
   const page = existsSync(PAGE_FILE) ? readFileSync(PAGE_FILE, "utf8") : "";
   const before = page.split(/^(?=## )/m).map((text) => [/^## (.+)$/m.exec(text)?.[1], text.trim()] as const);

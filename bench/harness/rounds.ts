@@ -28,7 +28,7 @@ export interface RoundOptions {
 const WARM_UP_REQUESTS = 100_000;
 
 /**
- * Returns the samples of each round, in the order of `sides`. In each round another side is measured first, so that none always has the warmer
+ * Returns the samples of each round, in the order of `sides`. In each round another side is measured first, so that no side always has the warmer
  * machine.
  */
 async function rotate(sides: readonly Side[], options: RoundOptions): Promise<Sample[][]> {

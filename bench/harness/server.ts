@@ -46,7 +46,7 @@ export interface PlazaOptions extends StartOptions {
 
 const makeFolder = (): string => mkdtempSync(join(ROOT, "plaza-bench-"));
 
-/** Plaza writes no log line for each request, because the floors write no log. A bench can set the variable to get the lines. */
+/** Plaza writes no log line for each request, because the floors write no log. A bench can set PLAZA_QUIET itself to get the lines. */
 const NO_REQUEST_LINES = { PLAZA_QUIET: "true" };
 
 export async function startPlaza(options: PlazaOptions): Promise<Server> {

@@ -10,7 +10,7 @@ export interface Expectation {
   readonly headers?: Readonly<Record<string, unknown>>;
   /** The expected value or operators of each value, by its JSON path. */
   readonly json?: Readonly<Record<string, unknown>>;
-  /** The exact keys of objects, by the JSON path of each object. A list of keys alone is for the body itself. */
+  /** The exact keys of objects, by the JSON path of each object. If `keys` is only a list, it has the keys of the body. */
   readonly keys?: Readonly<Record<string, unknown>> | readonly string[];
   /** The expected value or operators of the raw body. */
   readonly text?: unknown;

@@ -1,4 +1,4 @@
-/** Reads the JSON paths of cases: `data[0].name`, `data[*].id`, `["odd.key"]`. `$` or an empty text means the whole value. */
+/** Reads the JSON paths of cases: `data[0].name`, `data[*].id`, `["odd.key"]`. The path `$`, or an empty text, means the whole value. */
 
 const STEP = /\.?([A-Za-z0-9_-]+)|\[(\d+|\*|-\d+)\]|\["([^"]*)"\]/y;
 

@@ -1,6 +1,6 @@
 /**
  * The callback of cases about webhooks. The receiver responds to handshakes, stores the webhooks, and fails if the path asks for a failure.
- * `{{receiver}}` is its address; each case uses a path of its own below that address.
+ * `{{receiver}}` is the address of the receiver; each case uses a path of its own below that address.
  */
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -18,8 +18,8 @@ export interface RequestStep {
 }
 
 /**
- * The parameters and the header in which a request sends its token (Authentication). A text sends the token in all three, an object only in those
- * that it names.
+ * The parameters and the header in which a request sends its token (Authentication). If a case gives a text, the token is in all three of them; an
+ * object names them one by one.
  */
 interface TokenPlaces {
   readonly access_token?: string;

@@ -1,4 +1,4 @@
-/** Reports a run as one HTML page with the results by clause. The page is a single file without scripts. */
+/** Reports a run as one HTML page with the results by clause. The HTML page is a single file without scripts. */
 
 import type { ClauseResult } from "./by-clause.ts";
 import { escaped } from "./junit.ts";

@@ -1,4 +1,4 @@
-/** Installs every program that a test starts. Proofs and mutants need all of them, a run of tests only some. */
+/** Installs every program that a test starts. Proofs and mutants need all these programs, a run of tests needs only some. */
 import { installPostgres } from "#test-runs/postgres";
 import { install, isProgram, programs } from "#test-runs/programs";
 

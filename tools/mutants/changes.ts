@@ -48,7 +48,7 @@ const DROPPED_METHODS = new Set(["filter", "sort", "toSorted", "reverse", "toRev
  */
 const LARGE = 1_000;
 
-/** Properties that appear only in documents. `npm run check` compares the documents, so no test has to. */
+/** Properties that appear only in documents. `npm run check` compares the documents, so tests need not check these properties. */
 const DESCRIBING = new Set(["summary", "description", "clauses", "clause", "decisions", "decision", "example", "examples"]);
 
 /** Functions whose arguments are not exchanged, because `Math.max(b, a)` is the same as `Math.max(a, b)`. */
@@ -93,7 +93,7 @@ function operatorChanges(whole: ts.BinaryExpression): Change[] {
   return [replaced(other[0], operatorToken, other[1]), ...dropped.map((operand) => replaced("operand", whole, textOf(operand)))];
 }
 
-/** Whether a node is a text. In that case plus joins texts instead of adding numbers. */
+/** Whether a node is a text. A plus between texts joins them instead of adding numbers. */
 const isText = (node: ts.Expression): boolean =>
   ts.isStringLiteralLike(node) || ts.isTemplateExpression(node) || (ts.isBinaryExpression(node) && (isText(node.left) || isText(node.right)));
 

@@ -15,7 +15,7 @@ function git(root: string, ...args: string[]): string {
 
 const isTest = (path: string): boolean => path.endsWith(".test.ts");
 
-/** Whether a file has mutants. Released migrations never change, and files with only declarations do nothing, so both have none. */
+/** Whether a file has mutants. Released migrations never change, and files with only declarations do nothing, so neither has mutants. */
 export const isMutable = (path: string): boolean => /\.ts$/.test(path) && !/\.(test|proof|migrations|d)\.ts$/.test(path);
 
 export type Lines = (line: number) => boolean;
@@ -50,8 +50,8 @@ const NO_IMPORT = 1_000;
 /** The distance of a test that starts the program and runs a command by its name. */
 const BY_NAME = 3;
 /**
- * The distance of a test that imports the file directly or has its name. Such a test is about the file, even if it is in another folder. The number
- * is lower than any other distance, because no path is as deep.
+ * The distance of a test that imports the file directly or has its name. Such a test is about the file, even if it is in another folder. This
+ * distance is lower than any other, because no path is deep enough for a lower one.
  */
 const OWN_IMPORT = -100;
 
@@ -76,7 +76,7 @@ export class Importers {
 
   /**
    * Lists all tests. The tests that most probably notice a mistake in the file come first: tests in the same folder, and tests that import the file
-   * through few others. A test that does not import the file may still start a program that does.
+   * through few others. A test that does not import the file may still start a program that imports it.
    */
   testsOf(path: string): string[] {
     const distances = this.#distances(path);

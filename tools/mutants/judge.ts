@@ -31,8 +31,8 @@ const PROMISES = ["node_modules/.bin/biome", "lint", "--only=nursery/noFloatingP
 const LINT_TIMEOUT_MS = 120_000;
 
 /**
- * These tests belong to no single file. Within a second or two they compare everything that documents say, and the order of everything in an exported
- * world.
+ * These tests belong to no single file. Within a second or two these tests compare everything that documents say, and the order of everything in an
+ * exported world.
  */
 const OF_ALL = ["tools/write-docs/pages.test.ts", "test/worlds/export-order.test.ts"];
 
@@ -63,7 +63,10 @@ interface Limits {
   /** The time for the other tests of a run, if the mutant survived the nearest tests and the conformance cases; 0 leaves these tests out. */
   readonly restMs: number;
   readonly conformanceOf: (path: string) => Command | undefined;
-  /** Whether a command passes on the unchanged project. All copies share the result. A command that fails there cannot notice a mutant. */
+  /**
+   * Whether a command passes on the unchanged project. All copies of the project share the result. A command that fails on the unchanged project
+   * cannot notice a mutant.
+   */
   readonly passes: Map<string, Promise<boolean>>;
 }
 
@@ -118,7 +121,7 @@ export class Judge {
     );
   }
 
-  /** Runs the tests of `npm run test:all`. A file that `npm test` has already run runs again if it may contain more tests in this run. */
+  /** Runs the tests of `npm run test:all`. A test file that `npm test` has already run is run again if it may contain more tests in this run. */
   async #byTestAll(trial: Trial): Promise<Noticed | undefined> {
     if (this.#limits.restMs === 0) return undefined;
     const isMore = (test: string): boolean => {

@@ -91,7 +91,7 @@ export function sampleOf<T>(all: readonly T[], size: number, seed: number): T[] 
   return chosen;
 }
 
-/** Makes random numbers by Mulberry32. The algorithm is short, and its numbers are even enough to choose from a list. */
+/** Makes random numbers by Mulberry32. Mulberry32 is short, and its numbers are even enough to choose from a list. */
 function mulberry32(seed: number): () => number {
   let state = seed;
   return () => {

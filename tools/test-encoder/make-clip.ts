@@ -1,8 +1,8 @@
 /**
  * `node_modules/bun/bin/bun.exe tools/test-encoder/make-clip.ts`: makes the clip of the test encoder (`src/ingest/test-encoder/clip.flv`) with
- * ffmpeg. The clip shows a test pattern and alternates two tones, in H.264 with B-frames and AAC. ffmpeg makes the clip three times in a row, and the
- * middle one is used, so that the sound continues when the clip is repeated. Pictures and sound have the same length, 120 pictures of 40 ms and 225
- * frames of 1024 samples at 48 kHz, so they stay in step however often the clip is repeated.
+ * ffmpeg. The clip shows a test pattern and alternates two tones, in H.264 with B-frames and AAC. The program ffmpeg makes the clip three times in a
+ * row, and the middle one is used, so that the sound continues when the clip is repeated. Pictures and sound have the same length, 120 pictures of 40
+ * ms and 225 frames of 1024 samples at 48 kHz, so they stay in step however often the clip is repeated.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ const TURN_SOUNDS = 225;
 const KEY_DISTANCE = 40;
 
 const flv = join(import.meta.dir, "../../src/ingest/test-encoder/clip.flv");
-/** The tones, 440 Hz and 660 Hz for 0.8 s each. In this time each tone has whole periods, so that no click is heard. */
+/** The tones, 440 Hz and 660 Hz for 0.8 s each. In 0.8 s each tone has whole periods, so that no click is heard. */
 const tones = "0.1*sin(2*PI*if(lt(mod(t\\,1.6)\\,0.8)\\,440\\,660)*t)";
 const { exitCode, stderr, stdout } = Bun.spawnSync([
   ...["ffmpeg", "-hide_banner", "-loglevel", "error", "-nostdin"],
@@ -29,7 +29,10 @@ if (exitCode !== 0) throw new Error(stderr.toString());
 
 const tags = readTags(stdout);
 const firstPicture = tags.find(({ isAudio, isConfig }) => !isAudio && !isConfig) as Tag;
-/** The time at which the first picture of the file is shown. In the file, the sound of a moment is later than its picture by this time. */
+/**
+ * The time at which the first picture of the file is shown. In the file, the sound of a moment comes later than the picture of that moment, by the
+ * same time.
+ */
 const shown = (Buffer.from(firstPicture.body).readIntBE(2, 3) + firstPicture.ms) % CLIP_MS;
 const pictures = tags.filter(({ isAudio, isConfig }) => !isAudio && !isConfig).slice(TURN_PICTURES, 2 * TURN_PICTURES);
 const began = tags.filter(({ isAudio, isConfig, ms }) => isAudio && !isConfig && ms >= shown + CLIP_MS).slice(0, TURN_SOUNDS);
@@ -42,7 +45,7 @@ const configs = tags.filter(({ isConfig }) => isConfig);
 writeFileSync(flv, Buffer.concat([stdout.subarray(0, 13), ...[...configs.map((tag) => ({ ...tag, ms: 0 })), ...turned].map(bytesOf)]));
 console.log(`${flv}: ${readFileSync(flv).length} bytes`);
 
-/** Writes a tag as Annex E.4.1 of the FLV file format says. The length of the tag follows the tag. */
+/** Writes a tag as Annex E.4.1 of the FLV file format says. In the FLV format, the length of a tag follows the tag. */
 function bytesOf({ isAudio, ms, body }: Tag): Buffer {
   const head = Buffer.alloc(11);
   head[0] = isAudio ? 8 : 9;

@@ -70,7 +70,9 @@ const globExists = (pattern: string, held: ReadonlySet<string>): boolean => {
   return [...held].some((path) => glob.match(path));
 };
 
-/** Matches paths that exist only after the program has run, or that the user makes. A document may name them although they are not committed. */
+/**
+ * Matches paths that exist only after the program has run, or that the user makes. A document may name such paths although they are not committed.
+ */
 const MADE_BY_RUNNING = /^(node_modules|\.plaza|coverage)(\/|$)|^plaza\.config\.yaml$|\.schema\.json$|\/generated\/?$/;
 
 function isRepositoryPath(text: string, tops: ReadonlySet<string>, parts: ReadonlySet<string>): boolean {

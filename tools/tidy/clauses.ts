@@ -1,6 +1,6 @@
 /**
- * Checks which clauses of the interface have an operation and a conformance case. A clause of a finished area has both, or `spec/uncovered.md` gives
- * the reason why not.
+ * Checks which clauses of the interface have an operation and a conformance case. A clause of a finished area must have both an operation and a case,
+ * or a reason in `spec/uncovered.md`.
  */
 import { parse } from "yaml";
 import { isCode, isTest, matchesIn, type Problem, type RepositoryFile } from "./repository.ts";
@@ -14,7 +14,7 @@ interface Clause {
 /** The kinds of clauses that responses of a server can prove. */
 const SHOWABLE = new Set(["rule", "shape", "limit", "state"]);
 
-/** The areas that the pipeline serves for every operation. No single operation cites their clauses, so a case is enough. */
+/** The areas that the pipeline serves for every operation. No single operation cites the clauses of these areas, so a case is enough. */
 const OF_THE_PIPELINE = new Set(["authentication", "errors", "general", "pagination", "versioning"]);
 
 const CLAUSES = "spec/clauses.yaml";

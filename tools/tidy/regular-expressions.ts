@@ -1,13 +1,16 @@
 /**
  * `npm run check -- expressions`: checks that every regular expression of the server takes time in proportion to the length of its text, because
- * callers choose the text. The package recheck computes this from the expression itself.
+ * callers choose the text. The package recheck computes the time from the expression itself.
  */
 import { check } from "recheck";
 import ts from "typescript";
 import { eachNode, isCode, isTest, lineOf, type Problem, problemText, type RepositoryFile, readRepository } from "./repository.ts";
 
 const FIX = "write the expression so that no text matches in two ways and a failed match is not tried again from each position; or use a loop";
-/** Matches the comment that an expression built at run time needs. Up to three lines above the expression, it says why the expression is linear. */
+/**
+ * Matches the comment that an expression built at run time needs. The comment is up to three lines above the expression, and says why the expression
+ * is linear.
+ */
 const REASON = /\/\/.*\blinear\b/i;
 /** The time limit for one expression. Most expressions take some ms; an expression that takes longer is too complicated for readers as well. */
 const MS_MAX = 20_000;

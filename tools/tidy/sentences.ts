@@ -28,7 +28,7 @@ interface Passage {
 /** Matches the pages that commands write from texts in the sources. */
 const GENERATED = /^Written by `npm run (?:docs|bench)`/m;
 
-/** Returns the sentences of a file. Generated pages return none, because their texts are already in the sources. */
+/** Returns the sentences of a file. Generated pages have no sentences, because their texts are already in the sources. */
 export function sentencesOf(file: RepositoryFile): Sentence[] {
   if (GENERATED.test(file.text)) return [];
   if (isDocument(file)) return passagesOfDocument(file.text).flatMap((passage) => split(passage, file.path, "document"));
@@ -197,7 +197,8 @@ const isProgram = (text: string): boolean =>
   SQL_START.test(text) || (text.match(SQL_WORD)?.length ?? 0) > 1 || CODE_SIGN.test(text) || !PROSE_WORD.test(text);
 
 /**
- * Returns the message of a string literal, or of literals joined with `+`. Values are shown as `…`. A tagged template is SQL, so it is not a message.
+ * Returns the message of a string literal, or of literals joined with `+`. Values between the literals are shown as `…`. A tagged template is SQL, so
+ * it is not a message.
  */
 function messageOf(node: ts.Node): string | undefined {
   if (isSum(node.parent)) return undefined;

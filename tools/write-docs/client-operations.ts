@@ -1,6 +1,6 @@
 /**
  * Writes `clients/typescript/src/generated/operations.ts` from the contracts: the types of every operation, and a table with a row for each. The
- * types are those of the response profile `strict`; the profile `clients` returns the same fields and more.
+ * types are written for the response profile `strict`; the profile `clients` returns the same fields and more.
  */
 import type { TObject } from "typebox";
 import { edgeOf, methodOf, pascal, typeOf } from "#graph/contract/openapi/addresses";

@@ -24,7 +24,10 @@ import { clientOperations } from "./client-operations.ts";
 import { clientWebhooks, webhookFieldNames } from "./client-webhooks.ts";
 import { controlTypes } from "./control-types.ts";
 
-/** The time for which the documents are written, in Unix seconds: the end of the standard calendar. The served marketing versions depend on it. */
+/**
+ * The time for which the documents are written, in Unix seconds: the end of the standard calendar. The marketing versions that Plaza serves depend on
+ * this time.
+ */
 const DOCUMENTED_AT = Date.parse("2026-11-20T00:00:00Z") / 1000;
 
 const registry = new Registry(features);

@@ -6,7 +6,9 @@ import { spreadOf } from "../../harness/statistics.ts";
 
 const STORED = 5_000_000;
 const EVENTS_PER_REQUEST = 50;
-/** The stages are counted in requests, not in time. The server that began without events then still has few of them at the end: a million. */
+/**
+ * The stages are counted in requests, not in time. The server that began without events then has few events even at the end of the bench: a million.
+ */
 const STAGES = [
   { events: 1, warmUpRequests: 50_000, requests: 20_000 },
   { events: EVENTS_PER_REQUEST, warmUpRequests: 4_000, requests: 3_000 },
@@ -51,8 +53,8 @@ interface Pair {
 }
 
 /**
- * The result is computed from the CPU time of the processes. The elapsed time would also contain the disk, whose speed changes at every moment on a
- * shared machine.
+ * The result is computed from the CPU time of the processes. The elapsed time of requests would also contain waits for the disk, whose speed changes
+ * at every moment on a shared machine.
  */
 const resultOf = (pairs: readonly Pair[], events: number): Result => ({
   metrics: [
