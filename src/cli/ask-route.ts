@@ -23,7 +23,7 @@ export interface Parameter {
 export interface AskedRoute {
   readonly operation: string;
   readonly method: string;
-  /** The path of the route. `{name}` is a parameter; `{world_name}` is an option that each command has. */
+  /** The path of the route. In the path, `{name}` stands for a parameter; each command has an option for `{world_name}`. */
   readonly path: string;
   readonly args: readonly Parameter[];
   readonly options: readonly Parameter[];

@@ -1,6 +1,6 @@
 /**
- * Sends the requests of commands to the control API of a server. An option names the server, or the command finds the server that runs on the data.
- * If no server runs, the command starts a control API in its own process.
+ * Sends the requests of commands to the control API of a server. The server is the one that an option names, or the one that runs on the command's
+ * data. If no server runs, the command starts a control API in its own process.
  */
 import { ConfigProblem } from "#config/config";
 import { findConfigFile } from "#config/config-file";
@@ -156,7 +156,7 @@ function unreachable(url: string, error: unknown): ConfigProblem {
 export const NO_SERVER =
   "no server runs on the data of this folder: start one with plaza start; a server with --data :memory: prints a line of variables that you can paste here";
 
-/** Finds the server of the command. The default is the server at the default port. */
+/** Finds the server of the command. If neither an option nor the data leads to a server, the command tries the default port. */
 export async function serverAddress(given: Given): Promise<ServerAddress> {
   const found = await findServerAddress(given);
   if (found !== undefined) return found;

@@ -21,7 +21,9 @@ const NOT_EXECUTABLE = 126;
 const SIGNALLED = 128;
 
 const PASSED_ON = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-/** The addresses that a test gets as variables. The encoders' address is left out, because a variable of its name is an option of `plaza start`. */
+/**
+ * The addresses that a test gets as variables. The address for encoders is left out, because its variable would also set an option of `plaza start`.
+ */
 const ADDRESSES = ["base_url", "app_base_url", "microblog_base_url", "ads_base_url", "social_login_host", "control_url"];
 
 /** Runs the command. Resolves with its exit code. */

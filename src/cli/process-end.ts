@@ -19,8 +19,8 @@ const PLAIN_FAILURES = ["MigrationFailed"];
 
 /**
  * Codes of the system, SQLite and PostgreSQL for problems that the operator has to solve: a missing right, a full disk, or data that is not Plaza's.
- * `3D000` means that the database does not exist, class 28 that access was denied, and `42501` that a right is missing. The text explains the code if
- * the error's message does not.
+ * `3D000` means that the database does not exist, class 28 that access was denied, and `42501` that a right is missing. The text of a code is added
+ * to the error's message if the message does not contain it.
  */
 const WRONG_USE_CODES: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
@@ -90,7 +90,7 @@ export async function endWhenAsked(asked: Promise<string>, plaza: Pick<RunningPl
   return process.exit(code);
 }
 
-/** Resolves at the next SIGTERM or SIGINT. The program calls this before it reports that it is ready, so that no signal is missed. */
+/** Resolves at the next SIGTERM or SIGINT. The program waits for signals before it reports that it is ready, so that no signal is missed. */
 export const nextSignal = (): Promise<string> =>
   new Promise((resolve) => {
     const listen = (signal: string) => {
@@ -102,7 +102,10 @@ export const nextSignal = (): Promise<string> =>
     process.on("SIGINT", listen);
   });
 
-/** Resolves when the reader of the output closes it, as `head -1` does. Output after that is dropped without an error. */
+/**
+ * Resolves when the reader of the output closes it, as `head -1` does. When the output is closed, the program's further output is dropped without an
+ * error.
+ */
 export const outputClosed = (): Promise<void> =>
   new Promise((resolve) => {
     for (const stream of [process.stdout, process.stderr]) {

@@ -235,7 +235,7 @@ function addLiveCommands(live: Command): void {
     .action(runs(async (given, video) => (await import("./requests/live.ts")).stopTestClip(video, given)));
 }
 
-/** The exit code for an invalid option or unusable data. The command started nothing (docs/operating/start.md). */
+/** The exit code for an invalid option or unusable data. A command with this exit code has started nothing (docs/operating/start.md). */
 const WRONG_USE = 2;
 
 /** Loads the features if the command needs their declarations. `start` and `exec` load the features anyway, and completion needs all options. */

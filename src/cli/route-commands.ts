@@ -12,7 +12,7 @@ export type Routes = ReadonlyMap<string, ControlRoute>;
 
 export interface RouteCommand extends PrivateUse {
   readonly operation: string;
-  /** The summary of the command. By default it is the first sentence of the route's summary. */
+  /** The summary of the command. The default summary is the first sentence of the route's summary. */
   readonly summary?: string;
   /** The names of the parameters that are arguments of the command, in this order. */
   readonly args?: readonly string[];
@@ -20,7 +20,7 @@ export interface RouteCommand extends PrivateUse {
   readonly named?: Readonly<Record<string, string>>;
   /** The values of parameters that the command always sends. */
   readonly sends?: Readonly<Record<string, unknown>>;
-  /** The parameters that are options. By default these are all parameters that are neither an argument nor in `sends`. */
+  /** The parameters that are options. By default, all parameters are options that are neither an argument nor in `sends`. */
   readonly options?: readonly string[];
   /** The schema of the body, if the route itself only says that its body is a node. */
   readonly body?: TObject;

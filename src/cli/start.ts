@@ -19,7 +19,7 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
   const asked = nextSignal();
   // A script may read the first line and then close the pipe; the server goes on.
   void outputClosed();
-  // The channel to bin/plaza.mjs closes if that program is killed. Without this line the server would go on.
+  // The channel to bin/plaza.mjs closes if that program is killed. Without this line the server would go on running.
   if (process.send !== undefined) process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
   let log = new Log({ level: "info", isPretty: false });
   try {
@@ -38,7 +38,8 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
         : config.workers > 1
           ? (await import("./workers.ts")).startWithWorkers(config, log)
           : startPlaza(config, log);
-    // A signal also ends a start that is still migrating data, because a migration may take long. The transaction of the migration is rolled back.
+    // A signal also ends a start that is still migrating data, because a migration may take long. The signal rolls back the transaction of the
+    // migration.
     const plaza = await Promise.race([starting, asked]);
     if (typeof plaza === "string") {
       log.info({ signal: plaza }, "ending before the server is ready");

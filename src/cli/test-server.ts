@@ -21,7 +21,7 @@ export interface TestServer {
   stop(): Promise<void>;
 }
 
-/** Starts a server. `flags` override environment variables and the config file. Throws the errors that `plaza start` prints. */
+/** Starts a server. The options in `flags` override environment variables and the config file. Throws the errors that `plaza start` prints. */
 export async function startTestServer(
   flags: Values = {},
   environment: Values = {},

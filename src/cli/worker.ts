@@ -60,7 +60,7 @@ const openConfig = ({ config, secretKey, furtherSecretKeys }: SealedConfig): Con
 const textOf = (key: Uint8Array): string => Buffer.from(key).toString("base64");
 const bytesOf = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "base64"));
 
-/** The interval of reports. A request of a worker is visible in the control API after this time. Ten reports a second have no measurable cost. */
+/** The interval of reports. The control API shows a request that a worker served within this time. Ten reports a second have no measurable cost. */
 const REPORT_EVERY_MS = 100;
 
 export async function work(): Promise<number> {

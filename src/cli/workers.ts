@@ -43,7 +43,7 @@ export async function startWithWorkers(asked: Config, log: Log): Promise<Running
       for (const one of seen)
         adopt(worlds, one).catch((error: unknown) => log.warn({ world: one.world, ...errorFields(error) }, "requests of a worker cannot be shown"));
     };
-    // Live ingest runs in the first process. The workers return its ports to clients.
+    // Live ingest runs in the first process. The workers tell clients the ports of the first process.
     const { rtmpPort = config.rtmp_port, rtmpsPort = config.rtmps_port } = first.streaming ?? {};
     await workers.start({ ...config, rtmp_port: rtmpPort, rtmps_port: rtmpsPort });
     reserved.release();

@@ -10,7 +10,7 @@ import { Progress } from "./terminal/progress.ts";
 
 const MB = 1_000_000;
 
-/** Merges a world file into the world, either completely or not at all. `-` means standard input. */
+/** Merges a world file into the world, either completely or not at all. The file name `-` means standard input. */
 export async function importWorld(file: string, given: Given): Promise<number> {
   let body: string;
   try {

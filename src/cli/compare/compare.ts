@@ -48,7 +48,7 @@ export function compare(first: string, second: string, given: Given): Promise<nu
   });
 }
 
-/** D-320: a request whose response had another status than in the recording. The request may therefore have had another effect. */
+/** D-320: a request whose response had another status than in the recording. Such a request may have had another effect than in the recording. */
 interface OtherStatus {
   readonly request: string;
   readonly recorded: number;
@@ -111,8 +111,8 @@ async function ofCases(first: URL, second: URL, given: Given, translation: Trans
 }
 
 /**
- * Reads the options for secrets, such as `secret-1=value`. A value without a name is stored under the empty name; it is used for every secret that
- * has no value of its own.
+ * Reads the options for secrets, such as `secret-1=value`. A value without a name is stored under the empty name, and is used for every secret for
+ * which the user gives no other value.
  */
 function secretsOf(given: unknown): Map<string, string> {
   const texts = (given ?? []) as readonly string[];
@@ -202,8 +202,8 @@ async function* sideBySide(testCase: Case, first: Side, second: Side, { ids }: T
 }
 
 /**
- * Runs a case and returns its requests and responses, without those of the control API. On both servers the run counts new ids from the same number,
- * so that the requests are equal.
+ * Runs a case and returns its requests and responses, without those of the control API. On both servers the new ids of a case are counted from the
+ * same number, so that both get the same requests.
  */
 async function exchangesOf(testCase: Case, side: Side, start: bigint): Promise<Exchanges> {
   const exchanges: Exchanges = [];

@@ -10,7 +10,7 @@ interface Pair {
 export interface SecretPlace {
   readonly in: "query" | "header" | "body";
   readonly name: string;
-  /** The name of the secret in the recording, such as `secret-1`. Equal names mean equal secrets. */
+  /** The name of the secret in the recording, such as `secret-1`. Two secrets with the same name have the same value. */
   readonly secret: string;
 }
 

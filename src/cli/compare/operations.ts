@@ -7,7 +7,7 @@ import { surfaces } from "#surfaces/surfaces";
 export interface OperationForm {
   /** The form of the address, for example `POST /{id}/custom_labels`. */
   readonly address: string;
-  /** The names of the contract's operations at this address. There are several if several node types have the same edge. */
+  /** The names of the contract's operations at this address. The list has several names if several node types have the same edge. */
   readonly names: readonly string[];
 }
 

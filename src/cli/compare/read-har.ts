@@ -75,7 +75,7 @@ export function missingSecrets({ requests }: Recording, given: ReadonlyMap<strin
   return [...found.values()].filter(({ secret }) => !given.has(secret));
 }
 
-/** Returns an object's fields. Some programs write null instead of an empty object, or leave the object out. */
+/** Returns an object's fields. Some programs write null in place of an empty object, or leave the object out. */
 const fieldsOf = (value: unknown): Fields => (typeof value === "object" && value !== null ? (value as Fields) : {});
 const listOf = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.map(fieldsOf) : []);
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
@@ -92,7 +92,7 @@ function requestOf({ request: given, response: answered, _secrets }: Fields): Re
   if (typeof url !== "string" || !URL.canParse(url)) throw new HarProblem(".request has no address");
   const recorded = listOf(request.headers).map(headerOf);
   const body = bodyOf(fieldsOf(request.postData), recorded);
-  // Proxies record a compressed body as its uncompressed text, so the header with the encoding is left out. Compressed data are never UTF-8.
+  // Proxies record a compressed body as its uncompressed text, so the header with the encoding is left out. A body that is UTF-8 is not compressed.
   const headers = isUtf8(body) ? recorded.filter(([name]) => name.toLowerCase() !== "content-encoding") : recorded;
   const status = Number(response.status);
   return {
@@ -114,7 +114,8 @@ const sentAddress = (url: string): string => (url.split("#")[0] as string).toWel
 
 function headerOf({ name, value }: Fields, at: number): readonly [string, string] {
   const text = typeof value === "number" || typeof value === "boolean" ? String(value) : value;
-  // A name that begins with a colon is a pseudo-header of HTTP/2, which is not sent. Hidden secrets are replaced before their header is sent.
+  // A name that begins with a colon is a pseudo-header of HTTP/2, which is not sent. A secret that the recording hides is replaced before its header
+  // is sent.
   const isName = typeof name === "string" && TOKEN.test(name.replace(/^:/, ""));
   if (!isName || typeof text !== "string" || !/^[\t\x20-\x7e\x80-\xff]*$/.test(text.replaceAll(HIDDEN, "")))
     throw new HarProblem(`.request.headers[${at}] cannot be sent: ${JSON.stringify({ name, value })?.slice(0, 200)}`);
@@ -123,7 +124,7 @@ function headerOf({ name, value }: Fields, at: number): readonly [string, string
 
 const BASE64 = /^[A-Za-z0-9+/\r\n]*={0,2}$/;
 
-/** Decodes a body. Browsers and proxies name its encoding in the field `encoding`, `plaza record` in `_encoding`. */
+/** Decodes a body. Browsers and proxies write the encoding of a body into the field `encoding`, `plaza record` writes it into `_encoding`. */
 function decoded({ text, encoding, _encoding }: Fields): Buffer {
   const given = textOf(encoding) || textOf(_encoding);
   if (textOf(text) === HIDDEN)

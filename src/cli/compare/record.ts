@@ -15,7 +15,10 @@ import { isMultipart } from "./multipart.ts";
 import { headersWithoutSecrets, SecretNames, secretPlaces, withoutSecrets } from "./secrets.ts";
 import { httpAddress, orWrongUse } from "./servers.ts";
 
-/** The largest recording, so that a forgotten recording does not fill the disk. Later requests are passed on without being recorded. */
+/**
+ * The largest recording, so that a forgotten recording does not fill the disk. When the file has this size, the proxy passes further requests on
+ * without recording them.
+ */
 const FILE_BYTES_MAX = 1024 * 1024 * 1024;
 
 /** Records until a signal ends the command. Resolves with the exit code, which is 2 if an option is wrong. */
@@ -46,7 +49,7 @@ export function record({ upstream, out, host: givenHost = "127.0.0.1", port: giv
   });
 }
 
-/** The file of the recording. When it has reached the largest size, further requests are not written. */
+/** The file of the recording. When the file has reached its largest size, further requests are not recorded. */
 class Recording {
   readonly #file: HarFile;
   readonly #names = new SecretNames();

@@ -7,9 +7,15 @@ import { type OperationForm, operationForm } from "./operations.ts";
 export interface Rule {
   /** The name of an operation, or its method and path with placeholders. A rule without an operation applies to every operation. */
   readonly operation?: string;
-  /** The path of the value, for example `status`, `header.content-type` or `body.data.*.id`. `*` is one step, `**` any number of steps. */
+  /**
+   * The path of the value, for example `status`, `header.content-type` or `body.data.*.id`. In a path, `*` means any one key or index, and `**` any
+   * number of them.
+   */
   readonly path: string;
-  /** With `value`, both servers or neither must return the value, which may differ. With `anything`, the value is not compared at all. */
+  /**
+   * With `value`, both servers or neither must return the value, which may differ. With `anything`, the values of the two servers are not compared at
+   * all.
+   */
   readonly may_differ: "value" | "anything";
 }
 

@@ -27,7 +27,7 @@ const SCHEME = /^(?:Bearer|OAuth|Token) /i;
 
 /** Only secrets of at least this length are also removed from other texts, because a shorter value may be in any text by chance. */
 const KNOWN_CHARACTERS_MIN = 8;
-/** The greatest depth of encoded texts in texts. A batch nests forms in JSON in a form; no request is nested deeper than this. */
+/** The greatest depth of encoded texts in texts. A batch nests forms in JSON in a form; no request nests its texts deeper than this limit. */
 const DEPTH_MAX = 8;
 
 /** Numbers the secrets in the order of the requests. Equal secrets get the same name in a recording. */
@@ -72,7 +72,7 @@ function changeBody({ body, headers }: Sent, change: Change): string {
   return changeParts(body, headers, changed) ?? body;
 }
 
-/** Changes the secrets in `text`, which is a form, an address with a query, or JSON. Text without a secret is returned unchanged. */
+/** Changes the secrets in `text`, which is a form, an address with a query, or JSON. A text without a secret is returned unchanged. */
 function changeText(text: string, change: Change, depth = 0): string {
   if (depth > DEPTH_MAX) return text;
   if (/^\s*[{[]/.test(text)) return changeJson(text, change, depth);
@@ -119,7 +119,7 @@ export const withoutSecrets = ({ target, headers, body }: Sent, hide = asItIs): 
   };
 };
 
-/** Removes the secrets from a multipart body. A body that cannot be parsed is left out. */
+/** Removes the secrets from a multipart body. A multipart body that cannot be parsed is left out. */
 const partsWithoutSecrets = (body: string, headers: Pairs, hide: (text: string) => string): string =>
   changeParts(body, headers, (name, text) => (isSecret(name) && text !== "" ? HIDDEN : hide(hidden(text)))) ?? HIDDEN;
 

@@ -7,7 +7,10 @@ import type { FromReader, ToReader } from "#features/product-feeds/api";
 import type { FromFileReader, ToFileReader } from "#graph/worlds/file/file-process";
 import { FAILED, note } from "../terminal/output.ts";
 
-/** The memory limit of `plaza read-feed`. The process holds one piece of the file, one row and one write of items: less than 150 MB (measured). */
+/**
+ * The memory limit of `plaza read-feed`. The process stores one piece of the file, one row and one group of items in memory: less than 150 MB
+ * (measured).
+ */
 const MEMORY_BYTES_MAX = 512 * 1024 * 1024;
 
 /**

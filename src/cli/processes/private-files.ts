@@ -1,10 +1,10 @@
 /**
- * Makes all files of this program and of its child processes readable only by its user (D-335): files get the mode 0600, folders 0700. The files
+ * Makes all files of this program and of its child processes readable only by its user (D-335): files get the mode 0600, folders 0700. These files
  * contain tokens and people's data. A umask is used, because SQLite makes its files with the umask of the process.
  */
 const PRIVATE = 0o077;
 
-/** The umask with which the user started the program. Commands of the user run with it. */
+/** The umask with which the user started the program. The program runs commands of the user with this umask. */
 const umaskOfUser = process.umask(PRIVATE);
 
 /** Calls `start`, which starts a command of the user, with the user's own umask. */

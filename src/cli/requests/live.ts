@@ -27,7 +27,7 @@ export const playTestClip = (video: string, given: Given): Promise<number> =>
     return 0;
   });
 
-/** Stops the server's encoder. The video then waits for another encoder, as after a lost connection. */
+/** Stops the server's encoder. After the stop, the video waits for another encoder, as after a lost connection. */
 export const stopTestClip = (video: string, given: Given): Promise<number> =>
   withServer(given, async ({ request }) => {
     const stopped = await request("DELETE", `live-videos/${encodeURIComponent(video)}/test-encoder`);

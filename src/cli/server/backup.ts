@@ -1,4 +1,4 @@
-/** `plaza backup`: copies a data folder to another folder. A server may use the data meanwhile. */
+/** `plaza backup`: copies a data folder to another folder. A server may use the data while the command copies it. */
 import { chmodSync, existsSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Config, ConfigProblem } from "#config/config";

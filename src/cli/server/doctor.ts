@@ -1,4 +1,7 @@
-/** `plaza doctor`: finds problems that keep a server from starting or working, and says how to solve them. The command changes nothing. */
+/**
+ * `plaza doctor`: finds problems that keep a server from starting or working, and says how to solve them. `plaza doctor` only reads and changes no
+ * data.
+ */
 import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Config, ConfigProblem } from "#config/config";
@@ -114,7 +117,7 @@ function filesOf({ data, disk_reserve_bytes }: Config): Finding[] {
   return findings;
 }
 
-/** The time limit for reading the data files. In this time about thirty gigabytes are read. */
+/** The time limit for reading the data files. Within the limit the command reads about thirty gigabytes. */
 const CHECKED_WITHIN_MS = 600_000;
 
 /** Reads the files of all worlds completely (D-343). */

@@ -27,7 +27,8 @@ export function stop(given: Given): Promise<number> {
 async function stopServer(control: ControlRequests, given: Given): Promise<number> {
   const { pid, drain_delay_ms } = (await control.request("GET", "/v1/server")) as { pid: number; drain_delay_ms: number };
   const withinMs = drain_delay_ms + WITHIN_MS;
-  // If the server runs on this machine, the command waits for the end of its process. For another machine the command can only check the port.
+  // If the server runs on this machine, the command waits for the end of its process. If the server runs on another machine, the command can only
+  // check the port.
   const isHere = (await pidOnData(given)) === pid;
   await control.request("POST", "/v1/server/stop");
   for (let waited = 0; waited < withinMs; waited += LOOK_MS) {

@@ -6,7 +6,7 @@ import { hideDatabasePasswords } from "#kernel/redaction/addresses";
 /** Commands print results on stdout and everything else on stderr. */
 
 export const FAILED = 1;
-/** The exit code for wrong use. The command changed nothing. */
+/** The exit code for wrong use. A command with this exit code has changed nothing. */
 export const WRONG_USE = 2;
 
 export const say = (line: string): void => void process.stdout.write(`${line}\n`);

@@ -273,8 +273,8 @@ export async function takeCallback(control: ControlRequests, app: AppEntry, url:
 }
 
 /**
- * Whether the listener at `url` is the app's callback, or is stored as an earlier callback. After its world was reset or replaced, the app no longer
- * has the listener.
+ * Whether the listener at `url` is the app's callback, or is stored as an earlier callback. If the world was reset or replaced, the app does not have
+ * the listener any more.
  */
 export const isTaken = (app: AppEntry, url: string): boolean =>
   app.callback?.url === url || takenOf(app)?.before.some((state) => state.callback?.url === url) === true;
@@ -302,8 +302,8 @@ export async function giveBack(control: ControlRequests, id: string, url: string
 }
 
 /**
- * Removes the ending listener, which has the index `own`, from the stored callbacks. The next listener then restores what the ending listener would
- * have restored.
+ * Removes the ending listener, which has the index `own`, from the stored callbacks. The listener that began next then restores the callback that the
+ * ending listener would have restored.
  */
 function without({ before, accounts }: Taken, own: number, left: readonly Subscribed[]): Taken {
   const handed = [...(before[own]?.accounts ?? []), ...left];
@@ -316,7 +316,7 @@ function goneOnly(error: unknown): undefined {
   if (!(error instanceof ControlRefusal)) throw error;
 }
 
-/** The interval at which the command tries to reach the server. A restart takes less than a second. */
+/** The interval at which the command tries to reach the server. A restart of the server takes less than a second. */
 const TRY_EVERY_MS = 1_000;
 const UNAVAILABLE = 500;
 

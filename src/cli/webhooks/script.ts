@@ -71,7 +71,7 @@ function stepOf(given: unknown): Step {
   return { trigger: { ...event, value, overrides: Object.entries(override).map(([path, one]) => ({ path, value: one })) } };
 }
 
-/** The limit of steps in a path. No payload is nested deeper, and the limit bounds the work for one override. */
+/** The limit of steps in a path. No payload is nested deeper than this, and the limit bounds the work for one override. */
 const PATH_STEPS_MAX = 32;
 /** Matches one step of a path: a key, or the index of a list's item. */
 const STEP = /^(?:([^.[\]]+)|\[(\d{1,6})\])/;

@@ -92,7 +92,7 @@ export interface Subscribed {
 
 const pathOf = ({ object, id }: Pick<Subscribed, "object" | "id">): string => `nodes/${subscribedOn[object]}/${id}`;
 
-/** Returns the change that restores the app's earlier subscriptions on the account. Subscriptions of other apps stay. */
+/** Returns the change that restores the app's earlier subscriptions on the account. Subscriptions of other apps stay unchanged. */
 function restored({ object, before }: Subscribed, now: Account, app: string): Partial<Account> {
   if (object === "social") return { app_connections: (now.app_connections ?? []).filter((one) => one !== app) };
   const others = (now.subscribed_apps ?? []).filter((one) => one.app !== app);
