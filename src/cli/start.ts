@@ -38,8 +38,8 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
         : config.workers > 1
           ? (await import("./workers.ts")).startWithWorkers(config, log)
           : startPlaza(config, log);
-    // A signal also ends a start that is still migrating data, because a migration may take long. The signal rolls back the transaction of the
-    // migration.
+    // A signal also ends a start that is still migrating data, because a migration may take long. When the process ends, the database rolls back the
+    // transaction of the migration.
     const plaza = await Promise.race([starting, asked]);
     if (typeof plaza === "string") {
       log.info({ signal: plaza }, "ending before the server is ready");

@@ -16,7 +16,7 @@ export interface ReviewCommand {
   note(text: string): void;
 }
 
-/** The default time limit for one run of the suite. A suite that takes longer needs the option. */
+/** The default time limit for one run of the suite. A suite that takes longer needs the option `--timeout-ms`. */
 const TIMEOUT_MS = 600_000;
 const UNUSABLE = 2;
 

@@ -22,7 +22,7 @@ export interface StormCommand extends Pick<StormOptions, "seed" | "pairs" | "job
   readonly keepsCallbacks: boolean;
   /** The path of the report in JUnit XML. */
   readonly junit: string | undefined;
-  /** The options of this command. They are repeated in the printed command that runs a schedule again. */
+  /** The options of this command. The options are repeated in the printed command that runs a schedule again. */
   readonly words: readonly string[];
   /** Returns the report without secrets: printed commands may contain some. */
   redacted(text: string): string;

@@ -59,8 +59,8 @@ function endGroup({ pid }: ChildProcess): void {
 }
 
 /**
- * Returns the lines from the last line that names an error, because a runtime prints details after the error. Without such a line it returns the last
- * lines.
+ * Returns the lines from the last line that names an error, because a runtime prints details after the error. If no line names an error, the function
+ * returns the last lines.
  */
 function lastLines(text: string): string[] {
   const lines = text.split("\n").filter((line) => line.trim() !== "");

@@ -61,7 +61,7 @@ interface List<T> {
 const TIMEOUT_MS = 30_000;
 /** The greatest number of rows that the control API returns in one page. */
 const PAGE_ROWS = 1_000;
-/** The greatest number of webhooks in one page. It is lower, because webhooks come with their bodies. */
+/** The greatest number of webhooks in one page, which is lower than for other rows, because webhooks come with their bodies. */
 const PAGE_DELIVERIES = 200;
 
 export class ControlApi {
@@ -112,7 +112,7 @@ export class ControlApi {
   }
 }
 
-/** The query of a page: the page begins after the cursor, in the cursor's epoch. Without a cursor it begins at the start of the log. */
+/** The query of a page: the page begins after the cursor, in the cursor's epoch. A page without a cursor begins at the start of the log. */
 export interface PlaceQuery {
   readonly epoch?: string | undefined;
   readonly after?: string | undefined;

@@ -25,7 +25,9 @@ export interface FirehoseOptions {
   readonly ending: AbortSignal;
 }
 
-/** The number of logs that are copied at the same time. With more logs, each request would only wait longer for the server. */
+/**
+ * The number of logs that are copied at the same time. If more logs were copied at the same time, each request would only wait longer for the server.
+ */
 const LOGS_AT_ONCE = 4;
 
 export class Firehose {

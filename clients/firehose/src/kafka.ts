@@ -11,7 +11,7 @@ import {
 } from "@platformatic/kafka";
 
 export interface Message {
-  /** The id of the app. With the app as key, all messages of an app are in one partition. */
+  /** The id of the app. Because the app is the key, all messages of an app are in one partition. */
   readonly key: string;
   readonly value: string;
 }
@@ -40,7 +40,8 @@ const BASE = {
 } as const satisfies Partial<BaseOptions>;
 
 /**
- * After its start a broker refuses readers for some seconds. A read cannot be retried after some messages were used, so the library waits instead.
+ * After its start a broker refuses readers for some seconds. The library itself waits for the broker, because the firehose cannot repeat a read after
+ * it has used some messages.
  */
 const PATIENT = { retries: 20, retryDelay: 500 } as const satisfies Partial<BaseOptions>;
 
@@ -124,7 +125,7 @@ export class Topics {
 
   /**
    * Appends messages in their order. When the promise resolves, all in-sync replicas have the messages. If the promise rejects, some messages may be
-   * in the topic, and the caller sends all of them again. The order of first copies stays the same.
+   * in the topic, and the caller sends all of them again. The first copies of the messages stay in their order.
    */
   async append(topic: string, messages: readonly Message[]): Promise<void> {
     for (const part of partsOf(messages)) {
@@ -150,8 +151,8 @@ function* partsOf(messages: readonly Message[]): Generator<Message[]> {
   let part: Message[] = [];
   let size = 0;
   for (const message of messages) {
-    // Sizes are counted in characters. Most texts are ASCII; others need up to three bytes for a character, and the brokers' limit is high enough for
-    // this.
+    // Sizes are counted in characters. Most messages are ASCII; other messages need up to three bytes for a character, and the brokers' limit is high
+    // enough for this.
     if (part.length > 0 && size + message.value.length > SEND_BYTES_MAX) {
       yield part;
       [part, size] = [[], 0];

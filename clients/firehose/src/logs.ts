@@ -8,7 +8,10 @@ export interface Log {
   /** The id of the app, or `webhooks`. */
   readonly name: string;
   readonly topic: string;
-  /** The epoch of the log, and the number of its newest entry when the log was listed. For webhooks they are unknown before the first page. */
+  /**
+   * The epoch of the log, and the number of its newest entry when the log was listed. For a log of webhooks, epoch and number are unknown before the
+   * first page.
+   */
   readonly epoch?: string;
   readonly last?: number;
   read(query: PlaceQuery): Promise<Page>;
@@ -54,7 +57,8 @@ function pageOfEvents(world: string, app: string, { epoch, data, gaps, cursor, h
       return [Number(request), { ...{ kind: "event", id: "", world, epoch, app }, ...event, id: `${app}:${request}:${position}` }];
     }),
   ];
-  // A message about a gap takes the position of the missing requests. The sort is stable, and a page without gaps is already in order.
+  // A message about a gap takes the position of the missing requests. The sort keeps the order of events of one request, and a page without gaps is
+  // already in order.
   if (gaps.length > 0) numbered.sort(([one], [other]) => one - other);
   const messages = numbered.map(([, value]) => ({ key: app, value: JSON.stringify(value) }));
   return { epoch, messages, gaps: gaps.length, cursor, hasMore: has_more };

@@ -1,7 +1,7 @@
 /** Retries work until it succeeds. */
 import { type Report, say, textOf } from "./report.ts";
 
-/** An error that would occur again in each retry. The program ends with its message. */
+/** An error that would occur again in each retry. The program then prints the message of the error and ends. */
 export class Fatal extends Error {}
 
 /**

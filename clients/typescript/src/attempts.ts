@@ -35,7 +35,7 @@ const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /**
  * Keeps requests for this machine away from the proxy that the environment names: without this option of `fetch`, Bun would send the request and its
- * token to the proxy. Other runtimes ignore the option.
+ * token to the proxy. Runtimes other than Bun ignore this option.
  */
 const directTo = (url: string): object => (LOOPBACK.test(new URL(url).hostname) ? { proxy: false } : {});
 
@@ -88,8 +88,8 @@ function isWorthRetrying(error: GraphError | ConnectionError, method: string): b
 }
 
 /**
- * Returns the wait before a retry. Each wait is twice as long as the previous one. Half of it is random, so that clients that failed at the same time
- * do not retry at the same time.
+ * Returns the wait before a retry. Each wait is twice as long as the previous one. Half of the wait is random, so that clients that failed at the
+ * same time do not retry at the same time.
  */
 function waitOf(error: GraphError | ConnectionError, retry: number): number {
   const own = FIRST_WAIT_MS * 2 ** retry * (0.5 + Math.random() / 2);

@@ -31,8 +31,8 @@ export type Result<N extends OperationName> = Operations[N]["kind"] extends "one
     : never;
 
 /**
- * The result of one request of a batch. It is `null` if the result was only needed by other requests, or if a request that this one depends on
- * failed.
+ * The result of one request of a batch. The outcome is `null` if the result was only needed by other requests, or if a request that this one depends
+ * on failed.
  */
 export type Outcome<N extends OperationName> = { readonly value: Returns<N> } | { readonly error: GraphError } | null;
 
@@ -47,8 +47,8 @@ export interface GraphClient extends Methods {
   /** Sends a request that was made with `request`. */
   send<N extends OperationName>(request: GraphRequest<N>): Result<N>;
   /**
-   * Sends up to 50 requests of one surface of the graph in one HTTP request. The server runs them in order, with one token. If a request fails, the
-   * others still take effect. A list in a batch returns its first page.
+   * Sends up to 50 requests of one surface of the graph in one HTTP request. The server runs the requests in order, with one token. If a request
+   * fails, the other requests of the batch still take effect. A list in a batch returns its first page.
    */
   batch<const Requests extends readonly GraphRequest[]>(requests: Requests, options?: RequestOptions): Promise<Outcomes<Requests>>;
 }

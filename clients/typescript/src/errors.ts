@@ -93,8 +93,8 @@ function errorOf(body: unknown): ErrorBody {
 }
 
 /**
- * The error for a request without a response: the connection failed, or the time limit passed. `cause` is the reason. A write may or may not have
- * happened.
+ * The error for a request without a response: the connection failed, or the time limit passed. `cause` is the reason for the failure. If the request
+ * was a write, it may or may not have happened.
  */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";

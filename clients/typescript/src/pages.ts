@@ -41,15 +41,15 @@ export function listOf<P extends ListPage<unknown>>(read: (further: Readonly<Rec
 }
 
 /**
- * Returns the parameters of the link to the next page. A page without `next` is the last; an empty or short page need not be the last. The client
- * sends the parameters to its own address, with its own token.
+ * Returns the parameters of the link to the next page. A page without `next` is the last page; an empty or short page need not be the last. The
+ * client sends these parameters to its own address, with its own token.
  */
 function linkOf({ paging }: ListPage<unknown>): Record<string, string> | undefined {
   if (paging?.next === undefined) return undefined;
   return Object.fromEntries([...new URL(paging.next).searchParams].filter(([name]) => !CREDENTIALS.has(name)));
 }
 
-/** Returns the cursor of the next page if the list has cursors but no links. Such a list ends with an empty page. */
+/** Returns the cursor of the next page if the list has cursors but no links. A list without links ends with an empty page. */
 function cursorOf({ data, paging }: ListPage<unknown>): Record<string, string> | undefined {
   const after = paging?.cursors.after;
   return after === undefined || data.length === 0 ? undefined : { after };

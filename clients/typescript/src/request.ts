@@ -38,7 +38,7 @@ export interface GraphRequest<N extends OperationName = OperationName> {
   readonly id: string | undefined;
   readonly params: Readonly<Record<string, unknown>>;
   readonly options: RequestOptions;
-  /** The name of this request in a batch. Later requests can refer to its result, e.g. by the id `{result=new:$.id}`. */
+  /** The name of this request in a batch. Later requests of the batch can refer to the result of this one, e.g. by the id `{result=new:$.id}`. */
   readonly name?: string;
   /** The names of the requests of the batch that must succeed before the server runs this one. */
   readonly dependsOn?: readonly string[];

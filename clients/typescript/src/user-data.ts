@@ -16,7 +16,7 @@ const normalize = {
   ph: digits,
   /** Any id of your own; it is not normalized. */
   external_id: (text: string): string => text,
-  /** The gender: f or m. Any other value means unknown. */
+  /** The gender: f or m. Any other value means an unknown gender. */
   ge: (text: string): string => /^[fm]/.exec(trimmed(text))?.[0] ?? "",
   /** The date of birth: year, month, day. */
   db: digits,
@@ -36,7 +36,10 @@ export type UserData = { readonly [Key in UserDataKey]?: string };
 /** Normalizes one value. The result is empty if the value has no usable characters. */
 export const normalizeUserData = (key: UserDataKey, value: string): string => normalize[key](value);
 
-/** Replaces each value by the SHA-256 of its normalized form in hex, for `ud` of `reportAppEvents`. Empty values are left out. */
+/**
+ * Replaces each value by the SHA-256 of its normalized form in hex, for `ud` of `reportAppEvents`. A value that is empty after normalizing is left
+ * out.
+ */
 export async function hashUserData(data: UserData): Promise<UserData> {
   const normalized = Object.entries(data).map(([key, value]) => [key, normalizeUserData(key as UserDataKey, value)] as const);
   const hashed = normalized.filter(([, value]) => value !== "").map(async ([key, value]) => [key, await sha256(value)] as const);

@@ -5,7 +5,7 @@ import { type FieldUpdate, messagingFields } from "./generated/webhooks.ts";
 export type HeadersGiven = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface Received {
-  /** The bytes of the body, or the same bytes as text. JSON that was parsed and written again has another signature. */
+  /** The bytes of the body, or the same bytes as text. Do not pass JSON that was parsed and written again, because its signature differs. */
   readonly body: string | Uint8Array;
   readonly headers: HeadersGiven;
   readonly appSecret: string;
@@ -28,7 +28,7 @@ export interface Webhook {
   readonly updates: readonly Update[];
 }
 
-/** The error if the server did not send the body, or if the body is too old. Respond with a status of 400 or more. */
+/** The error if the server did not send the body, or if the body is too old. Respond to such a request with a status of 400 or more. */
 export class SignatureError extends Error {
   override readonly name = "SignatureError";
 }
