@@ -77,7 +77,7 @@ export function parseStep(raw: Raw, defaults: Raw, where: string): Step {
   }
   if (raw.receive !== undefined) {
     refuseUnknown(raw, ["receive", "count", "within_ms", ...END_KEYS], where);
-    // The default is 5 s. The first attempt of a delivery takes less time, because the server makes it at once (D-62).
+    // The default time limit for a webhook is 5 s. The first attempt of a delivery takes less time, because the server makes it at once (D-62).
     const receive = { path: String(raw.receive), count: (raw.count ?? 1) as number | string, within_ms: Number(raw.within_ms ?? 5000) };
     return { kind: "receive", ...receive, ...end, isExpecting: true };
   }

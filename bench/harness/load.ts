@@ -13,7 +13,7 @@ const RESPONSE_WITHIN = "30s";
 
 export interface LoadRequest {
   readonly method: "GET" | "POST";
-  /** The path with the query. Each `{number}`, here and in the body, is replaced by the eight digits of the request's number. */
+  /** The path and query of the request. Each `{number}`, here and in the body, is replaced by the eight digits of the request's number. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;

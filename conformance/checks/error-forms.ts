@@ -11,7 +11,7 @@ interface Form {
   readonly optional: Readonly<Record<string, FieldType>>;
 }
 
-// Spec: Error object, flat form. D-20: every error has a `pftrace_id`.
+// The flat form of errors (Spec: Error object, flat form). D-20: every error has a `pftrace_id`.
 const flat: Form = {
   required: { message: "string", code: "integer", pftrace_id: "string" },
   optional: {
@@ -24,7 +24,8 @@ const flat: Form = {
   },
 };
 
-// Spec: Error object, wrapped form. D-21: `error_data` has the name of a wrong parameter, although the interface document does not list this field.
+// The wrapped form of errors (Spec: Error object, wrapped form). D-21: `error_data` has the name of a wrong parameter, although the interface
+// document does not list this field.
 const wrapped: Form = {
   required: { message: "string", type: "string", code: "integer", pftrace_id: "string" },
   optional: { error_subcode: "integer", is_transient: "boolean", error_data: "object", error_user_msg: "string", error_user_title: "string" },

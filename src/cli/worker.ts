@@ -60,7 +60,10 @@ const openConfig = ({ config, secretKey, furtherSecretKeys }: SealedConfig): Con
 const textOf = (key: Uint8Array): string => Buffer.from(key).toString("base64");
 const bytesOf = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "base64"));
 
-/** The interval of reports. The control API shows a request that a worker served within this time. Ten reports a second have no measurable cost. */
+/**
+ * The interval of reports. When a worker has served a request, the control API shows the request after this time at the latest. Ten reports a second
+ * have no measurable cost.
+ */
 const REPORT_EVERY_MS = 100;
 
 export async function work(): Promise<number> {

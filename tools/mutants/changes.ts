@@ -193,7 +193,7 @@ interface Rule {
 const turned = (pattern: RegExp, names: Readonly<Record<string, string>>): Rule => ({ pattern, now: ([found]) => names[found] });
 
 const RULES: readonly Rule[] = [
-  // This change leaves out one condition.
+  // This change of SQL leaves out one condition.
   { pattern: new RegExp(String.raw`(?:(?<=^.)|\s+)AND\s+[^()]*?${NEXT}`, "g"), now: (found) => (endsInBetween(found) ? undefined : "") },
   { pattern: /\bWHERE\s+[^()]*?\s+AND\b/g, now: ([found]) => (/BETWEEN/.test(found) ? undefined : "WHERE") },
   turned(/\bIS( NOT)? NULL\b/g, { "IS NULL": "IS NOT NULL", "IS NOT NULL": "IS NULL" }),

@@ -42,7 +42,7 @@ export function table(all: readonly Judged[]): string {
   return [...head, ...folders.map(([folder, of]) => row(folder, of)), row("all", all)].join("\n");
 }
 
-/** Lists the survivors, and the kinds of the mutants that `npm test` alone does not notice. */
+/** Lists the survivors, and the mutants that `npm test` alone does not notice, grouped by kind. */
 export function missed(all: readonly Judged[]): string {
   const late = Map.groupBy(
     all.filter(({ run }) => run === "test:all"),

@@ -48,7 +48,10 @@ export function compare(first: string, second: string, given: Given): Promise<nu
   });
 }
 
-/** D-320: a request whose response had another status than in the recording. Such a request may have had another effect than in the recording. */
+/**
+ * D-320: describes a request whose response had another status than in the recording. Such a request may have had another effect than in the
+ * recording.
+ */
 interface OtherStatus {
   readonly request: string;
   readonly recorded: number;

@@ -21,7 +21,7 @@ import { httpAddress, orWrongUse } from "./servers.ts";
  */
 const FILE_BYTES_MAX = 1024 * 1024 * 1024;
 
-/** Records until a signal ends the command. Resolves with the exit code, which is 2 if an option is wrong. */
+/** Records requests until a signal ends the command. Resolves with the exit code, which is 2 if an option is wrong. */
 export function record({ upstream, out, host: givenHost = "127.0.0.1", port: givenPort, allow_origin, allow_host }: Given): Promise<number> {
   return orWrongUse(async () => {
     const address = httpAddress("--upstream", upstream);

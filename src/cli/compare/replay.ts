@@ -1,4 +1,4 @@
-/** Sends the requests of a recording to two servers, one after the other. */
+/** Sends the requests of a recording one after the other, each of them to both servers. */
 import { send, type WireRequest, type WireResponse } from "#conformance/http/wire";
 import { bodyOf, type Compared, learnCursors, learnIds, type Translation, translatedText } from "./differences.ts";
 import { encodingOf, isBelow, type RecordedRequest, type Recording } from "./read-har.ts";

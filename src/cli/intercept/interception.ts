@@ -16,7 +16,7 @@ import { namedHosts } from "./named-hosts.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The hosts that Plaza answers in a run, as the options give them before the server has started. */
+/** The internet hosts for which Plaza answers in a run, as the options name them. */
 export interface Interception {
   readonly hosts: InterceptedHosts;
   readonly authority: Authority;

@@ -22,7 +22,7 @@ export interface Subscription {
   readonly callback?: AppEntry["callback"];
 }
 
-/** The greatest number of accounts that are subscribed for each object, because a world may have millions. */
+/** The greatest number of accounts that the command subscribes for each object, because a world may have millions of accounts. */
 const ACCOUNTS_MAX = 1_000;
 /** The number of accounts in one request. A page with all its people may have some 600 kB. */
 const ACCOUNTS_PAGE = 50;
