@@ -185,7 +185,9 @@ class Session {
   }
 }
 
-/** Returns the header with the token. A link already has the tokens of the query (D-32), so only the header must be sent again. */
+/**
+ * Returns the header with the token. The link to a further page already has the tokens of the query (D-32), so only the header must be sent again.
+ */
 const bearerOnly = (token: unknown): unknown => {
   if (typeof token === "string") return token === "none" ? token : { bearer: token };
   return typeof token === "object" && token !== null && "bearer" in token ? { bearer: token.bearer } : "none";

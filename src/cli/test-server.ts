@@ -44,7 +44,7 @@ export async function startTestServer(
   };
 }
 
-/** Starts something and passes it to `use`. Ends the program with the exit code of `use`, or with that of the failed start. */
+/** Starts a server or another program, passes it to `use`, and ends this process with the exit code of `use` or of the failed start. */
 export async function runAndExit<T>(start: () => Promise<T>, use: (started: T) => Promise<number>): Promise<never> {
   const log = new Log({ level: "error", isPretty: false });
   let started: T;

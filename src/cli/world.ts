@@ -49,7 +49,7 @@ type Result = Parameters<typeof show>[0];
 
 /** Waits for the result of a long request, and calls `onProgress` meanwhile. Throws `ControlRefusal`. */
 export async function resultAtItsEnd(response: Response, onProgress: (done: number, total: number) => void): Promise<Result> {
-  // A response of another type is a refusal, or comes from a server that does not report progress.
+  // If the response is not a stream of events, it is a refusal, or the server does not report progress.
   if (response.headers.get("content-type") !== EVENT_STREAM) return resultOf(response);
   for await (const { event, value } of readEvents<Result & { done: number; total: number; error?: { message: string } }>(response)) {
     if (event === "error") throw new ControlRefusal(value.error?.message ?? "the control API gave no reason");

@@ -91,7 +91,7 @@ async function ask({ base, secretOf }: Server, request: RecordedRequest, sent: S
   return await send(wire).catch((error: unknown) => noResponse(error));
 }
 
-/** Makes the response of a server that does not respond. This made-up response differs from every real response. */
+/** Makes a response for a server that does not respond, which differs from every real response. */
 const noResponse = (error: unknown): WireResponse => ({
   status: 0,
   headers: new Map(),

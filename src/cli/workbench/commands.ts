@@ -17,7 +17,7 @@ import { runAndExit, startTestServer, type TestServer } from "../test-server.ts"
 /** The default data of a server for tests. */
 const IN_MEMORY = forTests.data;
 
-/** Starts a server and passes it to `use`. Exits with the exit code of `use`, or with that of the failed start. */
+/** Starts a server, passes it to `use`, and ends this process with the exit code of `use` or of the failed start. */
 async function withServerOfItsOwn(given: Given, use: (server: Server) => Promise<number>): Promise<number> {
   return runAndExit(
     async () => {
