@@ -6,7 +6,7 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { bundle, generate, hasBun, withoutPlaces } from "./build.mjs";
+import { bundle, compile, generate, hasBun } from "./build.mjs";
 import { buildConsole, consoleFolder, consolePack } from "./console/build.mjs";
 import { buildReference, referenceFolder, referencePack } from "./console/reference.mjs";
 import { installPackages } from "./install/packages.mjs";
@@ -120,28 +120,9 @@ if (process.argv.includes("--executable")) {
   // The package contains these pages as files.
   writeFileSync(join(dist, "guides.pack"), JSON.stringify(guidePages()));
   const executable = join(dist, process.platform === "win32" ? "plaza.exe" : "plaza");
-  const compile = [
-    "--compile",
-    // With compiled code and its modules in parts, a start takes a third of the CPU time.
-    ...["--bytecode", "--format=esm", "--splitting"],
-    "--target=bun",
-    "--minify-syntax",
-    "--minify-whitespace",
-    "--no-compile-autoload-dotenv",
-    "--no-compile-autoload-bunfig",
-  ];
-  run(
-    bun,
-    "build",
-    join(root, "src/cli/plaza.ts"),
-    join(dist, "console.pack"),
-    join(dist, "reference.pack"),
-    join(dist, "guides.pack"),
-    ...withoutPlaces,
-    ...compile,
-    "--compile-exec-argv=--no-install",
-    "--outfile",
+  compile(
     executable,
+    ["console.pack", "reference.pack", "guides.pack"].map((name) => join(dist, name)),
   );
   chmodSync(executable, 0o755);
 }

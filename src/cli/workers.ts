@@ -9,6 +9,7 @@ import { listening } from "#config/listening";
 import { testEventsOf } from "#features/app-events";
 import type { Worlds } from "#graph/worlds/hosting/worlds";
 import { reservePort } from "#http/listeners/listener";
+import { isExecutable } from "#jobs/child-process";
 import { within } from "#kernel/turns";
 import { type RunningPlaza, startPlaza } from "#main";
 import { monotonicMs, sleepMs } from "#system";
@@ -20,8 +21,6 @@ import { REPORT, type ServedMetrics, STOP, sealedConfig, type WorkerMessage } fr
 /** If a worker lived for less than this time, its replacement starts after a pause, so that a permanent failure does not use the whole CPU. */
 const LIVED_MS_MIN = 5_000;
 const RESTART_AFTER_MS = 1_000;
-/** The folder in which a single executable finds its own files. */
-const INSIDE_EXECUTABLE = "/$bunfs/";
 /** The time limit for the end of a worker. After the drain, workers give running requests 10 s to end. */
 const STOPPED_WITHIN_MS = 11_000;
 /** The longest wait for the metrics of workers, so that a worker that does not respond does not hide the metrics of the others. */
@@ -83,9 +82,8 @@ class Workers {
 
   constructor(log: Log) {
     this.#log = log;
-    const program = process.argv[1] as string;
-    // A single executable runs itself, so it gets only the command as argument. Bun's flags are built into the executable.
-    cluster.setupPrimary(program.startsWith(INSIDE_EXECUTABLE) ? { exec: "worker", args: [], execArgv: [] } : { exec: program, args: ["worker"] });
+    // A single executable is its own program, so it gets only the command as argument. Bun's flags are built into the executable.
+    cluster.setupPrimary(isExecutable ? { exec: "worker", args: [], execArgv: [] } : { exec: process.argv[1] as string, args: ["worker"] });
   }
 
   async readMetrics(): Promise<MetricsReport[]> {

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import type { Context } from "hono";
 import type { ServerDescription } from "#control-contract/route";
 import { wholeResponse } from "#http/web";
+import { ROOT } from "#jobs/child-process";
 import { randomSecret } from "#system";
 import { plainPage } from "./home.ts";
 
@@ -21,8 +22,15 @@ interface PackedFile {
 type Pack = Readonly<Record<string, PackedFile>>;
 
 const PAGE = "index.html";
+/** The folders that have the pages: in a clone, and in a package. */
+const FOLDERS = ["console/dist", "dist"];
 /** The text in the page that the nonce replaces. */
 const NONCE_MARK = "%NONCE%";
+
+/** The text of a file that was built into the executable; undefined without such a file. `name` is the beginning of the file's name. */
+export async function embeddedText(name: string): Promise<string | undefined> {
+  return Bun.embeddedFiles.find((file) => "name" in file && typeof file.name === "string" && file.name.startsWith(name))?.text();
+}
 
 const PAGE_HEADERS = {
   "x-content-type-options": "nosniff",
@@ -68,11 +76,9 @@ export class PackedPage {
   }
 
   async #read(): Promise<Pack | undefined> {
-    const embedded = Bun.embeddedFiles.find((file) => "name" in file && typeof file.name === "string" && file.name.startsWith(this.#name));
-    if (embedded !== undefined) return JSON.parse(await embedded.text()) as Pack;
-    const name = `${this.#name}.pack`;
-    const folders = ["../../console/dist", "../console/dist", "."];
-    const place = folders.map((folder) => join(import.meta.dirname, folder, name)).find((path) => existsSync(path));
+    const embedded = await embeddedText(this.#name);
+    if (embedded !== undefined) return JSON.parse(embedded) as Pack;
+    const place = FOLDERS.map((folder) => join(ROOT, folder, `${this.#name}.pack`)).find((path) => existsSync(path));
     return place === undefined ? undefined : ((await Bun.file(place).json()) as Pack);
   }
 }

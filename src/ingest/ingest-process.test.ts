@@ -44,15 +44,17 @@ function open(...starts: Start[]) {
   const folder = temporaryFolder();
   const program = join(folder, "program.mjs");
   writeFileSync(program, PROGRAM);
-  const [before] = process.argv.splice(1, 1, program);
-  afterThisTest(() => process.argv.splice(1, 1, before as string));
   const seen: string[] = [];
   const note = (text: string): void => void seen.push(text);
-  const ingest = startIngest({ hostname: JSON.stringify(starts), port: 7, recordings: folder } as IngestConfig, {
-    died: (ending) => note(`died: ${ending}`),
-    failed: (error) => note(`failed: ${(error as Error).message}`),
-    counted: ({ turned_away }) => note(`counted ${turned_away}`),
-  });
+  const ingest = startIngest(
+    { hostname: JSON.stringify(starts), port: 7, recordings: folder } as IngestConfig,
+    {
+      died: (ending) => note(`died: ${ending}`),
+      failed: (error) => note(`failed: ${(error as Error).message}`),
+      counted: ({ turned_away }) => note(`counted ${turned_away}`),
+    },
+    program,
+  );
   afterThisTest(() => ingest.stop());
   const admission = (key: string): Admission | undefined => (key === "good" ? { feed: FEED } : undefined);
   ingest.serve({

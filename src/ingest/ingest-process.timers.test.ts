@@ -2,7 +2,6 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterThisTest } from "#harness/cleanup";
 import { temporaryFolder } from "#harness/server";
 import { catchTimers, stopMonotonicClock } from "#harness/time/stopped-time";
 import type { IngestConfig } from "./channel.ts";
@@ -25,16 +24,18 @@ function open(hostname = "") {
   const folder = temporaryFolder();
   const program = join(folder, "program.mjs");
   writeFileSync(program, PROGRAM);
-  const [before] = process.argv.splice(1, 1, program);
-  afterThisTest(() => process.argv.splice(1, 1, before as string));
   const clock = stopMonotonicClock(1_000);
   const { timeouts } = catchTimers("/src/ingest/ingest-process.ts");
   const seen: string[] = [];
-  const ingest = startIngest({ hostname, port: 7, recordings: folder } as IngestConfig, {
-    died: (ending) => void seen.push(`died: ${ending}`),
-    failed: (error) => void seen.push(`failed: ${(error as Error).message}`),
-    counted: () => {},
-  });
+  const ingest = startIngest(
+    { hostname, port: 7, recordings: folder } as IngestConfig,
+    {
+      died: (ending) => void seen.push(`died: ${ending}`),
+      failed: (error) => void seen.push(`failed: ${(error as Error).message}`),
+      counted: () => {},
+    },
+    program,
+  );
   ingest.serve({
     check: async () => void seen.push("listens"),
     start: async () => undefined,

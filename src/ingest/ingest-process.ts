@@ -37,21 +37,25 @@ const RESTART_AFTER_MS = 1_000;
 /** The time that the process gets to end. Writing the last segments takes less than a second; if it takes longer, the disk is stuck. */
 const STOPPED_WITHIN_MS = 5_000;
 
-export const startIngest = (config: IngestConfig, observer: IngestObserver): IngestProcess => new Supervisor(config, observer);
+/** Starts the process when it is needed. `program`: a script to run instead of this program. */
+export const startIngest = (config: IngestConfig, observer: IngestObserver, program?: string): IngestProcess =>
+  new Supervisor(config, observer, program);
 
 class Supervisor implements IngestProcess {
   readonly #config: IngestConfig;
   readonly #observer: IngestObserver;
   readonly #listened = Promise.withResolvers<void>();
   readonly listening = this.#listened.promise;
+  readonly #program: string | undefined;
   #child: ChildProcess | undefined;
   #registry: FeedRegistry | undefined;
   #isStopping = false;
   #isListening = false;
 
-  constructor(config: IngestConfig, observer: IngestObserver) {
+  constructor(config: IngestConfig, observer: IngestObserver, program: string | undefined) {
     this.#config = config;
     this.#observer = observer;
+    this.#program = program;
   }
 
   serve(registry: FeedRegistry): void {
@@ -62,7 +66,7 @@ class Supervisor implements IngestProcess {
   /** Starts the process. Resolves when the process listens. */
   #start(): Promise<void> {
     const startedMs = monotonicMs();
-    const child = startChild("ingest", process.argv[1]);
+    const child = startChild("ingest", this.#program);
     this.#child = child;
     // The configuration is not in the arguments, because everybody on the machine can read those.
     this.#send({ kind: "config", config: this.#config });

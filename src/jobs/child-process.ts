@@ -1,24 +1,31 @@
 /**
- * Child processes of the server. Each child runs this same program with another command. When the parent ends, the channel between them closes, and
+ * The program that is running, and child processes of the server. Each child runs this same program with another command. When the parent ends, the channel between them closes, and
  * the child ends, too.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { extname, join } from "node:path";
+import { dirname, extname, join } from "node:path";
 
-/**
- * The folder that has the program inside the single executable. The executable does not need the path of a program as an argument to start itself.
- */
+/** The folder in which a single executable has its modules. */
 const INSIDE_EXECUTABLE = "/$bunfs/";
 
-/** The file with this program's command line. In a bundle, all files are in one folder. */
-const ownProgram = (): string => join(import.meta.dirname, extname(import.meta.filename) === ".ts" ? "../cli/plaza.ts" : "plaza.js");
+/** Whether the program is a single executable. Such a program starts itself without the path of a script as an argument. */
+export const isExecutable: boolean = import.meta.dirname.startsWith(INSIDE_EXECUTABLE);
+
+const isSource = extname(import.meta.filename) === ".ts";
+
+/** The folder of the source tree or of the package. The bundle of a package and the executable of a clone are in a folder below it. */
+export const ROOT: string = isSource
+  ? join(import.meta.dirname, "../..")
+  : join(isExecutable ? dirname(process.execPath) : import.meta.dirname, "..");
+
+/** The script that runs this program, if the program is not a single executable. All files of a bundle are in one folder. */
+export const PROGRAM: string = isSource ? join(ROOT, "src/cli/plaza.ts") : join(import.meta.dirname, "plaza.js");
 
 /**
  * Starts a child process. Parent and child exchange messages as structured clones. The caller listens to the events `message`, `error` and `exit`.
  */
-export function startChild(command: string, program = ownProgram()): ChildProcess {
-  const isInside = program.startsWith(INSIDE_EXECUTABLE) || import.meta.dirname.startsWith(INSIDE_EXECUTABLE);
-  return spawn(process.execPath, isInside ? [command] : [...process.execArgv, program, command], {
+export function startChild(command: string, program = PROGRAM): ChildProcess {
+  return spawn(process.execPath, isExecutable ? [command] : [...process.execArgv, program, command], {
     stdio: ["ignore", "ignore", "inherit", "ipc"],
     serialization: "advanced",
   });

@@ -73,20 +73,18 @@ describe("the command to type is", () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, "node_modules/plaza-graph"), { recursive: true });
     expect(typedIn(folder)).toBe("npx --no-install plaza");
-    programAt("/usr/lib/node_modules/plaza-graph/build/plaza.js");
+    programAt("/usr/lib/node_modules/plaza-graph/dist/plaza.js");
     expect(typedIn(temporaryFolder())).toBe("plaza");
     programAt(join(temporaryFolder(), "src/cli/plaza.ts"));
     expect(typedIn(temporaryFolder())).toBe("plaza");
   });
 
-  test("the path to the launcher of a clone, from its sources and from its build", () => {
+  test("the path to the launcher of a clone", () => {
     const clone = temporaryFolder();
     mkdirSync(join(clone, "bin"));
     writeFileSync(join(clone, "bin/plaza"), "");
-    for (const program of ["build/plaza.js", "src/cli/plaza.ts"]) {
-      programAt(join(clone, program));
-      if (program.startsWith("build")) expect(typedIn(clone)).toBe("bin/plaza");
-      else expect(typedIn(join(clone, "bin"))).toBe("./plaza");
-    }
+    programAt(join(clone, "src/cli/plaza.ts"));
+    expect(typedIn(clone)).toBe("bin/plaza");
+    expect(typedIn(join(clone, "bin"))).toBe("./plaza");
   });
 });

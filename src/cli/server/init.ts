@@ -5,6 +5,7 @@ import { configFileSchema } from "#config/config-file";
 import { settings } from "#features";
 import { worldFileSchema } from "#graph/worlds/file/file-schema";
 import { sectionsOf } from "#graph/worlds/file/import-export";
+import { isExecutable } from "#jobs/child-process";
 import { buildRegistry } from "#main";
 import { fail, note, say, WRONG_USE } from "../terminal/output.ts";
 import { printedJson } from "../terminal/printed-json.ts";
@@ -37,8 +38,6 @@ tokens:
 - {token: my-page-token, type: page, app: "1001", page: "2001", user: "3001", scopes: [pages_messaging, pages_manage_metadata]}
 `;
 
-/** The folder in which a single executable finds its own files. */
-const INSIDE_EXECUTABLE = "/$bunfs/";
 const DATA = ".plaza";
 
 /** The folder for the skill file. Coding agents read one folder for each skill. */
@@ -97,11 +96,11 @@ Start the sandbox, and send its webhooks to your receiver:
  */
 function commandIn(folder: string): string {
   if (existsSync(join(folder, PACKAGE))) return "npx --no-install plaza";
-  const program = process.argv[1] ?? "";
-  // A program that is installed for the whole machine is found under its name.
+  const program = isExecutable ? process.execPath : (process.argv[1] ?? "");
+  // A program that is installed for the whole machine is found by its name.
   if (program.includes("node_modules")) return "plaza";
   const launchers = ["../../bin/plaza", "../../../bin/plaza"].map((path) => join(program, path));
-  const own = program.startsWith(INSIDE_EXECUTABLE) ? process.execPath : launchers.find((path) => existsSync(path));
+  const own = launchers.find((path) => existsSync(path)) ?? (isExecutable ? program : undefined);
   if (own === undefined) return "plaza";
   const path = relative(folder, own);
   return path.includes("/") ? path : `./${path}`;

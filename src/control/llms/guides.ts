@@ -4,23 +4,22 @@
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { ROOT } from "#jobs/child-process";
+import { embeddedText } from "../console.ts";
 import folders from "./guide-folders.json" with { type: "json" };
 
 /** The file in the executable: a JSON object with the text of each page. */
 const PACK = "guides";
-/** The root from the folder of this file: in the source tree, and in a build. */
-const ROOTS = ["../../..", ".."];
 /** The list of operations, which the pages of the areas contain. */
 const LEFT_OUT = "operations.md";
 
 /** The text of each page by its path, as links name it, e.g. `guides/testing.md`. */
 export async function guidePages(): Promise<ReadonlyMap<string, string>> {
-  const embedded = Bun.embeddedFiles.find((file) => "name" in file && typeof file.name === "string" && file.name.startsWith(PACK));
-  if (embedded !== undefined) return new Map(Object.entries(JSON.parse(await embedded.text()) as Record<string, string>));
-  const root = ROOTS.map((path) => join(import.meta.dirname, path)).find((path) => existsSync(join(path, folders[0] as string)));
-  if (root === undefined) return new Map();
-  const files = folders.flatMap((folder) => namesIn(join(root, folder)).map((name) => join(folder, name)));
-  return new Map(await Promise.all(files.map(async (file) => [file.slice(file.indexOf("/") + 1), await Bun.file(join(root, file)).text()] as const)));
+  const embedded = await embeddedText(PACK);
+  if (embedded !== undefined) return new Map(Object.entries(JSON.parse(embedded) as Record<string, string>));
+  if (!existsSync(join(ROOT, folders[0] as string))) return new Map();
+  const files = folders.flatMap((folder) => namesIn(join(ROOT, folder)).map((name) => join(folder, name)));
+  return new Map(await Promise.all(files.map(async (file) => [file.slice(file.indexOf("/") + 1), await Bun.file(join(ROOT, file)).text()] as const)));
 }
 
 const namesIn = (folder: string): string[] =>
