@@ -19,7 +19,7 @@ export const ROOT: string = isSource
   : join(isExecutable ? dirname(process.execPath) : import.meta.dirname, "..");
 
 /** The script that runs this program, if the program is not a single executable. All files of a bundle are in one folder. */
-export const PROGRAM: string = isSource ? join(ROOT, "src/cli/plaza.ts") : join(import.meta.dirname, "plaza.js");
+const PROGRAM: string = isSource ? join(ROOT, "src/cli/plaza.ts") : join(import.meta.dirname, "plaza.js");
 
 /**
  * Starts a child process. Parent and child exchange messages as structured clones. The caller listens to the events `message`, `error` and `exit`.
