@@ -35,6 +35,7 @@ export class PostgresDatabases implements Databases {
   readonly #made = new Set<string>();
   #making: Promise<Client> | undefined;
   #lastAsked: Promise<unknown> = Promise.resolve();
+  #lastRemoved: Promise<unknown> = Promise.resolve();
   readonly #onClosed: (() => Promise<void>) | undefined;
   readonly spread = [];
 
@@ -176,7 +177,10 @@ export class PostgresDatabases implements Databases {
     return translating(this.serverOf(world).session((client) => pendingOnPostgres(client, schemaOf(world), this.#migrations)));
   }
 
+  /** Worlds are removed one after the other, because each removal locks all tables and indexes of a world, and PostgreSQL has few locks. */
   remove(world: string): Promise<void> {
-    return translating(dropSchema(this.serverOf(world), schemaOf(world)));
+    const removed = this.#lastRemoved.then(() => translating(dropSchema(this.serverOf(world), schemaOf(world))));
+    this.#lastRemoved = removed.catch(() => {});
+    return removed;
   }
 }

@@ -33,7 +33,7 @@ async function begin() {
   };
   const names = async (text: string): Promise<string[]> => (await client.query<{ name: string }>(text)).rows.map(({ name }) => name);
   return {
-    newServer,
+    ...{ client, newServer },
     schemas: () => names("SELECT nspname AS name FROM pg_namespace WHERE nspname LIKE 'plaza%' ORDER BY nspname"),
     /** The connections of all servers. */
     connections: async () =>
@@ -108,6 +108,27 @@ test("a removed world loses its own schema only; the last connections end with t
   expect(await (await open("a")).reader.all(all)).toEqual([]);
   await first.close();
   await until(async () => (await connections()) === 0);
+});
+
+test("worlds are removed one after the other, because each removal needs some hundred locks of the few of PostgreSQL", async () => {
+  const { client, newServer, schemas } = await begin();
+  const { databases, open } = await newServer();
+  await open("default");
+  for (const world of ["a", "b"]) await (await open(world)).close();
+  await client.query("BEGIN; LOCK TABLE plaza_a.notes");
+  const begun: string[] = [];
+  const { serverOf } = databases;
+  databases.serverOf = (world) => {
+    begun.push(world);
+    return serverOf.call(databases, world);
+  };
+  const removals = ["a", "b"].map((world) => databases.remove(world));
+  const waiting = "SELECT 1 AS one FROM pg_locks WHERE NOT granted AND relation = 'plaza_a.notes'::regclass";
+  await until(async () => (await client.query(waiting)).rows.length > 0);
+  expect(begun).toEqual(["a"]);
+  await client.query("COMMIT");
+  await Promise.all(removals);
+  expect(await schemas()).toEqual(["plaza_default"]);
 });
 
 test("if processes create a world of one name at once, one does, and the others find the name taken until it has ended", async () => {
