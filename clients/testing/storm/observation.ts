@@ -81,7 +81,8 @@ export function pointsOf({ requests, deliveries }: Observation): readonly Point[
     if (!isRepeated && request.operation !== UNKNOWN) points.push({ kind: "request", name: request.operation, nth, request });
   }
   for (const delivery of deliveries) {
-    if (delivery.status !== "delivered") continue;
+    // The app has a webhook that is "sending"; only its response is not stored yet.
+    if (delivery.status !== "delivered" && delivery.status !== "sending") continue;
     points.push({ kind: "webhook", name: delivery.field, nth: next(`webhook ${delivery.field}`), delivery });
   }
   return points;
@@ -90,14 +91,17 @@ export function pointsOf({ requests, deliveries }: Observation): readonly Point[
 const readKey = ({ operation, path, query }: LoggedRequest): string => `${operation} ${path}?${query}`;
 
 /**
- * The difference between two undisturbed runs, as a sentence. Undefined if they agree. The order of requests may differ, because an app may send
- * several at the same time.
+ * The first difference between two undisturbed runs: of requests, or else of webhooks. Undefined if they agree. The order of requests may differ,
+ * because an app may send several at the same time.
  */
-export function differenceOf(one: Observation, other: Observation): string | undefined {
-  const [first, second] = [one, other].map((run) => countsOf(pointsOf(run).map(({ kind, name }) => `${kind} ${name}`)));
-  for (const key of new Set([...(first?.keys() ?? []), ...(second?.keys() ?? [])])) {
-    const [a, b] = [first?.get(key) ?? 0, second?.get(key) ?? 0];
-    if (a !== b) return `${key.replace(" ", " of ")}: ${a} in the first run, ${b} in the second`;
+export function differenceOf(one: Observation, other: Observation): { readonly kind: Point["kind"]; readonly text: string } | undefined {
+  const runs = [one, other].map(pointsOf);
+  for (const kind of ["request", "webhook"] as const) {
+    const [first, second] = runs.map((points) => countsOf(points.filter((point) => point.kind === kind).map(({ name }) => name)));
+    for (const name of new Set([...(first?.keys() ?? []), ...(second?.keys() ?? [])])) {
+      const [a, b] = [first?.get(name) ?? 0, second?.get(name) ?? 0];
+      if (a !== b) return { kind, text: `${kind} of ${name}: ${a} in the first run, ${b} in the second` };
+    }
   }
   return undefined;
 }

@@ -114,6 +114,36 @@ test("a scenario that fails, sends nothing or differs without a fault cannot be 
   expect(String(await failureOf(storm(createPersona, { world, schedule: "createLabel#1=503" })))).toContain("the run has no createLabel#1");
 });
 
+test("undisturbed runs are repeated until two in a row have the same webhooks, whose number depends on the speed of the machine", async () => {
+  const withAccount = { ...world, chatapp_accounts: [{ id: "4001", subscribed_apps: [{ app: "1001" }] }] };
+  const newScenario = (isLong: () => boolean) => async (run: World) => {
+    const hook = await run.webhooks.receive({ app: "1001", subscriptions: [{ object: "chatapp_business_account", fields: ["messages"] }] });
+    const count = isLong() ? 2 : 1;
+    for (let n = 1; n <= count; n++) {
+      await run.inApp.chatapp({ account: "4001", field: "messages", value: { n } });
+      await hook.expect({ match: { field: "messages" }, count: n, within_ms: 10_000 });
+    }
+    await createPersona(run);
+  };
+  let times = 0;
+  const options = { world: withAccount, only: ["slow"], pairs: 0 };
+  expect(
+    await storm(
+      newScenario(() => times++ === 0),
+      options,
+    ),
+  ).toMatchObject({ schedules: 1, failures: [] });
+  // Two undisturbed runs in addition to the first one, and the one with the fault.
+  expect(times).toBe(4);
+  const failed = await failureOf(
+    storm(
+      newScenario(() => times++ % 2 === 0),
+      options,
+    ),
+  );
+  expect(String(failed)).toContain("webhook of messages: 2 in the first run, 1 in the second");
+});
+
 test("a world is prepared once, and each run begins with it", async () => {
   const prepare = async (run: World) => void (await run.nodes("labels").create({ page: "2001", name: "vip" }));
   const scenario = async (run: World) => {
