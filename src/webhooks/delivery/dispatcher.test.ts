@@ -4,6 +4,9 @@ import { onEachDatabase } from "#harness/databases";
 import { postAt, type Receiver, startReceiver, valuesAt } from "#harness/receiver";
 import { chatappField, fixtureMigrations, newFeatures, openWebhooks, type WebhookFixture } from "#harness/webhooks";
 import { newWorkStore } from "#harness/work-database";
+import { databaseUnreachable } from "#kernel/errors";
+import { nextTurn } from "#kernel/turns";
+import { DatabaseLease } from "#storage/database-lease";
 import { listDeliveries } from "../history/list.store.ts";
 import { RETRY_OFFSETS_MS } from "./retry-schedule.ts";
 
@@ -52,6 +55,31 @@ onEachDatabase("D-62: deliveries", (kind) => {
       const sha1 = `sha1=${createHmac("sha1", "s3cret").update(body).digest("hex")}`;
       expect({ profile, signature: headers["x-hub-signature"] }).toEqual({ profile, signature: profile === "clients" ? sha1 : undefined } as never);
     }
+  });
+
+  test("a response that comes after the world was replaced is no error", async () => {
+    const receiver = startReceiver();
+    const lease = new DatabaseLease(await (await newWorkStore(kind, fixtureMigrations)).open());
+    const fixture = openWebhooks(lease, { features: newFeatures(receiver.url) });
+    const [arrived, responded, refused] = [Promise.withResolvers<void>(), Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    receiver.response = async () => {
+      arrived.resolve();
+      await responded.promise;
+      return new Response();
+    };
+    fixture.loop.start();
+    await fixture.emit("4001", { n: 1 });
+    await arrived.promise;
+    await fixture.loop.abandon();
+    await lease.close();
+    lease.write = () => {
+      refused.resolve();
+      return Promise.reject(databaseUnreachable());
+    };
+    responded.resolve();
+    await refused.promise;
+    await nextTurn();
+    expect(fixture.errors).toEqual([]);
   });
 
   test("an event whose cause is rolled back never existed", async () => {

@@ -256,6 +256,8 @@ export class DeliveryDispatcher implements WorkSource {
     const { loop, observer, clock } = this.#options;
     this.#results.add({ claimed, outcome, wasSent, atMs: clock.nowMs() });
     this.#results.flush().catch((error: unknown) => {
+      // The data of the world were replaced or deleted, or another session sends the delivery again.
+      if (loop.isStopped) return;
       // The database cannot be reached, so the next turn tries once more to store the results.
       this.#mustFlush = true;
       observer.attemptBroke(claimed.row.id, error);
