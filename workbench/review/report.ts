@@ -8,13 +8,19 @@ const listOf = (names: readonly string[]): string =>
 
 const usedBy = ({ operations, tests }: Needed): string => `${listOf(operations)}${tests.length === 0 ? "" : `; tests: ${tests.join(", ")}`}`;
 
+/** The sentence about the needed permissions. */
+function proofOf(count: number): string {
+  if (count === 0) return "It passes without any permission.";
+  return `It passes with the ${count === 1 ? "needed permission, and fails without it" : `${count} needed permissions, and fails without any one of them`}.`;
+}
+
 export function reviewText({ needed, unused, runs }: Review): string {
   const lines = needed.flatMap((one) => [
     `needed      ${permissionText(one.permission)}`,
     `            without it, these are refused: ${usedBy(one)}`,
   ]);
   const rest = unused.map((permission) => `not needed  ${permissionText(permission)}`);
-  const proof = `The suite ran ${runs} times. It passes with the ${needed.length} needed permissions, and fails without any one of them.`;
+  const proof = `The suite ran ${runs} times. ${proofOf(needed.length)}`;
   return [...lines, ...rest, proof].join("\n");
 }
 
@@ -26,7 +32,7 @@ export function reviewPage({ needed, unused, operations, runs }: Review, command
 <title>Permissions of the app</title>
 <style>body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; } table { border-collapse: collapse; width: 100%; } td, th { border: 1px solid #8886; padding: .3rem .6rem; text-align: left; vertical-align: top; }</style>
 <h1>Permissions of the app</h1>
-<p>The suite <code>${escaped(command)}</code> ran ${runs} times, each time in worlds of its own. It passes with the permissions of the first table alone, and fails without any one of them.</p>
+<p>The suite <code>${escaped(command)}</code> ran ${runs} times, each time in worlds of its own. ${proofOf(needed.length)}</p>
 <h2>Needed</h2>
 <table><tr><th>permission</th><th>operations that are refused without it</th><th>tests</th><th>result without it</th></tr>
 ${needed.map((one) => row(permissionText(one.permission), listOf(one.operations), one.tests.join(", "), one.problem)).join("\n")}
