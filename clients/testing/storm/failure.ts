@@ -64,6 +64,19 @@ function writesOf(requests: readonly LoggedRequest[]): string[] {
   return [`it wrote: ${told.join(", ")}${writes.length > TOLD_MAX ? `, and ${writes.length - TOLD_MAX} more` : ""}`];
 }
 
+/** The facts that often explain why a scenario fails without any fault: its last refused request, and the webhooks that did not arrive. */
+export function cluesOf({ requests, deliveries }: RunResult): readonly string[] {
+  const refused = requests.findLast(({ status }) => status >= REFUSED);
+  const undelivered = deliveries.findLast(({ status }) => status === "waiting" || status === "failed");
+  const because = (reason: string | undefined): string => (reason === undefined ? "" : `: ${reason}`);
+  return [
+    ...(refused === undefined ? [] : [`the last refused request: ${requestText(refused)}${because(refused.reason)}`]),
+    ...(undelivered === undefined ? [] : [`a webhook of ${undelivered.field} was not delivered${because(undelivered.reason)}`]),
+  ];
+}
+
+const REFUSED = 400;
+
 const requestText = ({ operation, method, path, status }: LoggedRequest): string =>
   operation === "unknown" ? `${method} ${path} → ${status}` : `${operation} → ${status}`;
 

@@ -114,6 +114,26 @@ test("a scenario that fails, sends nothing or differs without a fault cannot be 
   expect(String(await failureOf(storm(createPersona, { world, schedule: "createLabel#1=503" })))).toContain("the run has no createLabel#1");
 });
 
+test("the error of a scenario that fails without a fault names the last refused request and a webhook that did not arrive", async () => {
+  const file: WorldFile = {
+    ...world,
+    apps: [{ id: "1001", name: "Shop", secret: "s3cret", subscriptions: [{ object: "chatapp_business_account", fields: ["messages"] }] }],
+    chatapp_accounts: [{ id: "4001", subscribed_apps: [{ app: "1001" }] }],
+  };
+  const scenario = async (run: World) => {
+    await run.inApp.chatapp({ account: "4001", field: "messages", value: { n: 1 } });
+    while ((await run.webhooks.list())[0]?.reason !== "no_callback") await Bun.sleep(5);
+    const { ok } = await fetch(`${run.baseUrl}/v26.0/2001/personas`, { method: "POST", headers: { authorization: "Bearer wrong" } });
+    if (!ok) throw new Error("no luck");
+  };
+  const [problem, ...clues] = ((await failureOf(storm(scenario, { world: file }))) as StormUnusable).message.split("\n");
+  expect(problem).toBe("the scenario fails without any fault: no luck");
+  expect(clues).toEqual([
+    expect.stringMatching(/^the last refused request: POST \/v26\.0\/2001\/personas → 40\d: ./),
+    "a webhook of messages was not delivered: no_callback",
+  ]);
+});
+
 test("undisturbed runs are repeated until two in a row have the same webhooks, whose number depends on the speed of the machine", async () => {
   const withAccount = { ...world, chatapp_accounts: [{ id: "4001", subscribed_apps: [{ app: "1001" }] }] };
   const newScenario = (isLong: () => boolean) => async (run: World) => {

@@ -1,6 +1,6 @@
 /** Runs a scenario under every single fault at every point, then under pairs of faults, and reports what the app does wrong. */
 import { type Choice, disturbances, pairsOf, type Run, readSchedule, type Schedule, scheduleText, singlesOf, waitMsOf } from "./disturbances.ts";
-import { type Failure, failureOf, hammeredRequest } from "./failure.ts";
+import { cluesOf, type Failure, failureOf, hammeredRequest } from "./failure.ts";
 import { differenceOf, type Observation, pointsOf } from "./observation.ts";
 import { type Invariant, Runner, type RunnerOptions, type RunResult } from "./runs.ts";
 
@@ -93,7 +93,8 @@ const UNDISTURBED_MAX = 8;
 async function learn(runs: Runner, { timeoutMs }: StormOptions): Promise<Learned> {
   const play = async (): Promise<RunResult> => {
     const result = await runs.run([], undefined, timeoutMs ?? FIRST_TIMEOUT_MS, () => undefined);
-    if (result.problem !== undefined) throw new StormUnusable(`the scenario fails without any fault: ${result.problem}`);
+    if (result.problem !== undefined)
+      throw new StormUnusable([`the scenario fails without any fault: ${result.problem}`, ...cluesOf(result)].join("\n"));
     return result;
   };
   let [first, second] = [await play(), await play()];
