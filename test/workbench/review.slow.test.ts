@@ -37,7 +37,7 @@ test("a suite with a world of its own: the needed scope and task, by the operati
   ]);
   expect(stdout).toContain("without it, these are refused: createLabel; tests: a label is created");
   // The suite runs once with everything, once without each of seven permissions, once with the rest, and once more without each of the two.
-  expect(stdout).toContain("The suite ran 11 times. It passes with the 2 needed permissions, and fails without any one of them.");
+  expect(stdout).toContain("The suite ran 11 times. The suite passes with the 2 needed permissions, and fails without any one of them.");
   const page = readFileSync(join(cwd, "review.html"), "utf8");
   expect(page).toContain("<td>pages_messaging</td><td>createLabel</td><td>a label is created</td>");
   expect(page).not.toContain("user-token");

@@ -17,8 +17,8 @@ test("the proof names the number of needed permissions, in the text and on the p
     return proof;
   });
   expect(proofs).toEqual([
-    "It passes without any permission.",
-    "It passes with the needed permission, and fails without it.",
-    "It passes with the 2 needed permissions, and fails without any one of them.",
+    "The suite passes without any permission.",
+    "The suite passes with the needed permission, and fails without it.",
+    "The suite passes with the 2 needed permissions, and fails without any one of them.",
   ]);
 });

@@ -10,8 +10,8 @@ const usedBy = ({ operations, tests }: Needed): string => `${listOf(operations)}
 
 /** The sentence about the needed permissions. */
 function proofOf(count: number): string {
-  if (count === 0) return "It passes without any permission.";
-  return `It passes with the ${count === 1 ? "needed permission, and fails without it" : `${count} needed permissions, and fails without any one of them`}.`;
+  if (count === 0) return "The suite passes without any permission.";
+  return `The suite passes with the ${count === 1 ? "needed permission, and fails without it" : `${count} needed permissions, and fails without any one of them`}.`;
 }
 
 export function reviewText({ needed, unused, runs }: Review): string {
