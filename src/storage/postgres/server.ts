@@ -34,9 +34,11 @@ const SSL_MODES: Readonly<Record<string, readonly string[]>> = {
  * Turns off some methods of the query planner. Every statement is written for an index and reads only a few rows. A prepared plan stays when the
  * table grows, so the planner must not choose a method that is cheaper only while the table has a few pages.
  */
-const PLANS = ["enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin", "enable_material", "jit"]
-  .map((way) => `SET ${way} = off`)
-  .join("; ");
+const PLANS = [
+  ...["enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin", "enable_material", "jit"].map((way) => `SET ${way} = off`),
+  // Starting a parallel worker takes milliseconds, longer than such a statement. PostgreSQL chooses workers for tables without statistics.
+  "SET max_parallel_workers_per_gather = 0",
+].join("; ");
 
 /** The error for an address that cannot work. The message of the error gives the reason. */
 export class WrongAddress extends Error {
