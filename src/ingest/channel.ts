@@ -1,5 +1,5 @@
 /**
- * Messages between the ingest process and the server, over the channel of parent and child. An operator's own media server sends the same facts over
+ * The messages between the ingest process and the server, which is its parent process. An operator's own media server sends the same facts over
  * HTTP (`src/features/live-videos/ingest/feed.control.ts`).
  */
 
@@ -13,7 +13,7 @@ export interface VideoName {
 }
 
 export interface FeedName extends VideoName {
-  /** The number of the feed among all feeds of the video. */
+  /** The number of the feed: the video's first feed is 1, its second 2, and so on. */
   readonly session: number;
 }
 
@@ -30,13 +30,13 @@ export type FeedEnding = "lost" | "no_audio" | "no_storage";
 export interface IngestConfig {
   readonly hostname: string;
   readonly port: number;
-  /** RTMPS: a port, and the paths of PEM files. Undefined: the process does not serve RTMPS. */
+  /** The port of RTMPS, and the paths of its PEM files. Undefined if the process does not serve RTMPS. */
   readonly secure: { readonly port: number; readonly cert: string; readonly key: string } | undefined;
-  /** The folder of the recordings. The next two keys are the disk space that they may use (0: no limit), and the space that stays free. */
+  /** The folder of the recordings. The next two keys are the disk space that recordings may use (0: no limit), and the space that must stay free. */
   readonly recordings: string;
   readonly recordings_bytes_max: number;
   readonly disk_reserve_bytes: number;
-  /** The highest bit rate; a stream with a higher one is ended. */
+  /** The highest bit rate. A stream with a higher bit rate is ended. */
   readonly stream_bits_max: number;
   readonly streams_max: number;
   readonly log_level: "silent" | "error" | "warn" | "info" | "debug";
@@ -48,11 +48,11 @@ export type ToServer =
   | { readonly kind: "failed"; readonly message: string }
   /** Asks whether an encoder may publish with this key. */
   | { readonly kind: "check"; readonly id: number; readonly key: string }
-  /** Says that the first key frame has arrived, so that the feed begins. */
+  /** Tells the server that the first key frame has arrived, so that the feed begins. */
   | { readonly kind: "start"; readonly id: number; readonly key: string; readonly width: number; readonly height: number }
   | { readonly kind: "end"; readonly feed: FeedName; readonly ending: FeedEnding }
   | { readonly kind: "refused"; readonly video: VideoName; readonly reason: string }
-  /** Sent once a second, with all feeds that send. */
+  /** The message that is sent once a second, with all feeds whose encoders send. */
   | { readonly kind: "report"; readonly feeds: readonly FeedHealth[]; readonly connections: ConnectionCounts };
 
 export type ToIngest =
@@ -68,7 +68,7 @@ export interface FeedGate {
   check(key: string): Promise<Admission | undefined>;
   start(key: string, size: { readonly width: number; readonly height: number }): Promise<Admission | undefined>;
   end(feed: FeedName, ending: FeedEnding): void;
-  /** Reports that an encoder with a valid key was refused. `reason` is the defect of the encoder's stream and the change that solves it, in words for people. */
+  /** Reports that an encoder with a valid key was refused. `reason` tells people what is wrong with the stream and how to correct it. */
   refused(video: VideoName, reason: string): void;
 }
 

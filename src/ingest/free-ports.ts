@@ -1,13 +1,13 @@
-/** Finds free ports for the ingest process before it starts, because the server prints them and does not wait for the process. */
+/** Finds free ports for the ingest process before the process starts, because the server prints the ports without waiting for the process. */
 
-/** A port, or 0 for a free one. */
+/** The number of the port; 0 asks for any free port. */
 export interface WantedPort {
   readonly port: number;
-  /** Whether Plaza chose the port: if it is taken, any free port will do. */
+  /** Whether Plaza chose the port. If another program uses such a port, Plaza takes any free port instead. */
   readonly isChoice: boolean;
 }
 
-/** Finds the ports, in the order of `wanted`. If a port that the operator asked for is taken, it throws the error of listening. */
+/** Finds the ports, in the order of `wanted`. Throws the error of listening if another program uses a port that the operator asked for. */
 export function findFreePorts(hostname: string, wanted: readonly WantedPort[]): number[] {
   const listeners: { readonly port: number; stop(): void }[] = [];
   try {

@@ -1,6 +1,6 @@
 /**
- * Runs the ingest process, which receives the streams of encoders. The server starts this process once it is ready itself, starts the process again
- * if it dies, and ends it when the server ends. The process asks the server about keys and feeds over the channel of parent and child.
+ * Runs the ingest process, which receives the streams of encoders. The server starts the ingest process when the server is ready, starts it again if
+ * it dies, and ends it when the server ends. The ingest process is a child process, and asks the server about keys and feeds through their channel.
  */
 import type { ChildProcess } from "node:child_process";
 import { startChild } from "#jobs/child-process";
@@ -9,11 +9,11 @@ import { monotonicMs, sleepMs } from "#system";
 import type { Admission, ConnectionCounts, IngestConfig, ToIngest, ToServer } from "./channel.ts";
 import type { WorldFeeds } from "./world-feeds.ts";
 
-/** The part of the server that answers the ingest process. */
+/** The methods of the server that answer the ingest process. */
 type FeedRegistry = Pick<WorldFeeds, "check" | "start" | "end" | "refused" | "report" | "lost">;
 
 export interface IngestObserver {
-  /** Called if the ingest process ended by itself; the server then starts it again. */
+  /** Called if the ingest process ended without being told to. The server then starts it again. */
   died(ending: string): void;
   failed(error: unknown): void;
   /** Called once a second with the numbers of connections. */
@@ -23,18 +23,18 @@ export interface IngestObserver {
 export interface IngestProcess {
   /** Resolves when the process listens for the first time. */
   readonly listening: Promise<void>;
-  /** Starts the process a moment later. `registry` answers the messages of the process. */
+  /** Starts the process after `START_AFTER_MS`. `registry` answers the messages of the process. */
   serve(registry: FeedRegistry): void;
   /** Ends the process. Resolves when the process has finished its recordings and ended. */
   stop(): Promise<void>;
 }
 
-/** The wait before the process is started: starting it blocks the server for 6 to 21 ms (measured), so it happens after the first requests. */
+/** The wait before the process is started. The start blocks the server for 6 to 21 ms (measured), so the server handles its first requests before. */
 const START_AFTER_MS = 50;
-/** If a process lived for a shorter time, the next one is started only after a pause, so that a permanent failure does not keep the machine busy. */
+/** If a process lived for a shorter time, the next process starts after a pause, so that a permanent failure does not keep the machine busy. */
 const LIVED_MS_MIN = 5_000;
 const RESTART_AFTER_MS = 1_000;
-/** The time that the process gets to end. Writing the last segments takes less than a second; if it takes longer, the disk is stuck. */
+/** The time in which the process must end. It writes the last segments in less than a second, unless the disk is stuck. */
 const STOPPED_WITHIN_MS = 5_000;
 
 /** Starts the process when it is needed. `program`: a script to run instead of this program. */
@@ -68,7 +68,7 @@ class Supervisor implements IngestProcess {
     const startedMs = monotonicMs();
     const child = startChild("ingest", this.#program);
     this.#child = child;
-    // The configuration is not in the arguments, because everybody on the machine can read those.
+    // The configuration is sent as a message, because everybody on the machine can read the arguments of a process.
     this.#send({ kind: "config", config: this.#config });
     return new Promise((resolve, reject) => {
       this.#isListening = false;
@@ -97,7 +97,7 @@ class Supervisor implements IngestProcess {
     const child = this.#child;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
-    // A process that does not listen yet has no recordings to finish.
+    // A process that does not listen yet is killed at once, because it has no recordings to finish.
     if (this.#isListening) {
       this.#send({ kind: "stop" });
       await within(ended, STOPPED_WITHIN_MS);
@@ -130,14 +130,14 @@ class Supervisor implements IngestProcess {
 
   #send(message: ToIngest): void {
     const child = this.#child;
-    // A message to a process that has just died is dropped.
+    // The error is ignored, because a message to a process that has just died is not needed.
     if (child?.connected === true) child.send(message, () => {});
   }
 
   async #startUntilItListens(firstAfterMs: number): Promise<void> {
     for (let waitMs = firstAfterMs; !this.#isStopping; waitMs = RESTART_AFTER_MS) {
       try {
-        // The feeds of the earlier ingest process have ended with that process.
+        // The feeds of the process that died have ended with it.
         await this.#registry?.lost();
         if (waitMs > 0) await sleepMs(waitMs);
         if (!this.#isStopping) await this.#start();

@@ -20,24 +20,24 @@ import { WorldFeeds } from "./world-feeds.ts";
 const USUAL_PORT = 1935;
 const USUAL_SECURE_PORT = 1936;
 
-/** The interval at which the server looks for media servers that have stopped reporting. */
+/** The interval at which the server checks whether media servers have stopped reporting. */
 const LOOK_EVERY_MS = 5_000;
 /**
- * The time for which requests wait for the process. The process starts in a tenth of a second; if it cannot listen, the log says so, and requests
- * wait no longer.
+ * The time for which requests wait until the ingest process listens. The process starts in a tenth of a second. If it cannot listen, the log says so,
+ * and requests wait no longer.
  */
 const LISTENING_WITHIN_MS = 5_000;
 
 /**
- * Prepares live video, and starts nothing yet. `isOwner`: this process of the server runs the ingest process; the server's other processes only know
- * its address.
+ * Prepares live video, without starting the ingest process. `isOwner` is true in the process of the server that runs the ingest process; the server's
+ * other processes only know its address.
  */
 export function openLiveIngest(config: Config, log: Log, isOwner: boolean): LiveIngest {
   const { rtmp_url: rtmpUrl, rtmp_port: port } = config;
   const isTaken = rtmpUrl === undefined && port !== "off";
   const recordings = isTaken || config.data !== ":memory:" ? recordingsOf(config, log) : undefined;
   if (!isTaken || !isOwner || recordings === undefined) return new LiveIngest(config, log, recordings, undefined);
-  // The folder is made now, because without it the ingest process would fail later.
+  // The folder is created now, because the ingest process would fail later without it.
   if (!isBucket(recordings.folder)) makeFolder(recordings.folder);
   return new LiveIngest(config, log, recordings, (ports, counted) =>
     startIngest(
@@ -61,14 +61,14 @@ export function openLiveIngest(config: Config, log: Log, isOwner: boolean): Live
   );
 }
 
-/** RTMPS runs if the server has a certificate. */
+/** Returns the configuration of RTMPS, which runs if the server has a certificate. */
 function secureOf({ tls_cert: cert, tls_key: key, rtmps_port: port }: Config): IngestConfig["secure"] {
   return cert === undefined || key === undefined || port === "off" ? undefined : { port: port ?? USUAL_SECURE_PORT, cert, key };
 }
 
 interface Recordings {
   readonly folder: string;
-  /** Called when the program ends. */
+  /** Removes temporary recordings when the program ends. */
   remove(): void;
 }
 
@@ -83,7 +83,7 @@ class LiveIngest {
   #feeds: WorldFeeds | undefined;
   #looking: ReturnType<typeof setInterval> | undefined;
 
-  /** `makeProcess` is undefined if another process of the server runs the ingest process, or if no process does. */
+  /** `makeProcess` is undefined if this process does not run the ingest process. */
   constructor(config: Config, log: Log, recordings: Recordings | undefined, makeProcess: MakeProcess | undefined) {
     this.#config = config;
     this.#log = log;
@@ -126,16 +126,16 @@ class LiveIngest {
     return streaming;
   }
 
-  /** Starts the ingest process, whose stream keys are checked in these worlds. */
+  /** Starts the ingest process. The keys of its streams are checked in these worlds. */
   serve(worlds: Worlds, tracing?: Tracing): void {
     const feeds = new WorldFeeds(worlds, tracing);
     this.#feeds = feeds;
     this.#process?.serve(feeds);
-    // With an operator's own media server no ingest process reports, and only a timer can notice that the media server has stopped reporting.
+    // If the operator runs a media server, there is no ingest process, and only a timer can notice that the media server has stopped reporting.
     if (this.#config.rtmp_url !== undefined) this.#looking = setInterval(() => this.#loseSilent(feeds), LOOK_EVERY_MS);
   }
 
-  /** Called when a world was opened: marks the feeds of dead processes as lost. */
+  /** Marks the feeds of dead processes as lost when a world has been opened. */
   async opened(world: World): Promise<void> {
     await this.#feeds?.opened(world);
   }
@@ -153,7 +153,7 @@ class LiveIngest {
   }
 }
 
-/** The folder of the recordings. A server in memory has recordings only as long as it runs. */
+/** Finds the folder of the recordings. A server that stores its data in memory deletes its recordings when it ends. */
 function recordingsOf({ recordings, data }: Config, log: Log): Recordings {
   if (recordings !== undefined) return { folder: recordings, remove: () => {} };
   if (data !== ":memory:") return { folder: join(data.startsWith("postgres") ? ".plaza" : data, "recordings"), remove: () => {} };

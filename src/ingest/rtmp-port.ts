@@ -1,4 +1,4 @@
-/** The port for encoders, with its connections and their limits of number and time. */
+/** The port for encoders, with its connections and the limits of their number and duration. */
 import type { Socket, TCPSocketListener } from "bun";
 import ipaddr from "ipaddr.js";
 import { type CertificateAndKey, TLS_CIPHERS } from "#config/certificate";
@@ -10,7 +10,7 @@ import { Publisher, type PublisherOwner } from "./session/publisher.ts";
 
 export interface RtmpPortOptions extends Pick<PublisherOwner, "gate" | "recordings" | "space" | "onError" | "onNote"> {
   readonly hostname: string;
-  /** The port of RTMP; 0 picks a free one. */
+  /** The port of RTMP; 0 picks a free port. */
   readonly port: number;
   /** The port and certificate of RTMPS; undefined means that RTMPS is not served. */
   readonly secure?: { readonly port: number; readonly certificate: CertificateAndKey } | undefined;
@@ -19,16 +19,16 @@ export interface RtmpPortOptions extends Pick<PublisherOwner, "gate" | "recordin
 
 interface ConnectionLimits {
   readonly connectionsMax: number;
-  /** The number of connections without an accepted key: first of all addresses together, then of one address. */
+  /** The greatest number of connections without an accepted key, for all addresses together. The next key is the limit for one address. */
   readonly unauthenticatedMax: number;
   readonly unauthenticatedPerAddressMax: number;
 }
 
 /** The interval at which time limits are checked and feeds are reported. */
 const TICK_MS = 1_000;
-/** The shortest interval between two lines of the log about closed connections. */
+/** The shortest interval between two log lines about closed connections. */
 const CLOSED_NOTED_EVERY_MS = 10_000;
-/** The time for the first bytes of a new connection, in which it is not counted as a connection without a key. */
+/** The time in which a new connection must send its first bytes. In this time it does not count as a connection without a key. */
 const FIRST_BYTES_WITHIN_MS = 1_000;
 
 export class RtmpPort implements PublisherOwner {
@@ -38,9 +38,9 @@ export class RtmpPort implements PublisherOwner {
   readonly #closing = new Set<Promise<void>>();
   /** The network address of each open connection. */
   readonly #addresses = new Map<Publisher, string>();
-  /** The number of connections that were closed, or not accepted, because there were too many. */
+  /** The number of connections that were closed or refused because there were too many. */
   #turnedAway = 0;
-  /** The number of turned-away connections by address, since the last line of the log about them. */
+  /** The number of closed or refused connections by address, since the last log line about them. */
   #unnoted = new Map<string, number>();
   #notedMs = Number.NEGATIVE_INFINITY;
   readonly #plain: TCPSocketListener<Publisher>;
@@ -55,7 +55,7 @@ export class RtmpPort implements PublisherOwner {
   readonly realNowMs = realNowMs;
   readonly randomBytes = randomKey;
 
-  /** `report` gets the health of all feeds and counts of connections, once a second. Throws if the server cannot listen at the address. */
+  /** Calls `report` once a second with the health of all feeds and the numbers of connections. Throws if the server cannot listen at the address. */
   constructor(options: RtmpPortOptions, report: (feeds: readonly FeedHealth[], connections: ConnectionCounts) => void) {
     this.#options = options;
     this.gate = options.gate;
@@ -69,7 +69,7 @@ export class RtmpPort implements PublisherOwner {
       this.#plain.stop(true);
       throw error;
     }
-    // A timer, because no event comes when encoders send nothing.
+    // A timer checks the time limits, because no event happens while encoders are silent.
     this.#ticking = setInterval(() => {
       for (const publisher of [...this.#publishers]) publisher.checkTime();
       this.#noteTurnedAway();
@@ -85,7 +85,7 @@ export class RtmpPort implements PublisherOwner {
     return this.#secure?.port;
   }
 
-  /** Gives new connections this certificate; open ones continue. Throws if the certificate is not valid; then the old certificate stays. */
+  /** Uses this certificate for new connections; open connections continue. Throws if the certificate is not valid, and keeps using the old one. */
   renew(certificate: CertificateAndKey): void {
     const listener = this.#secure;
     if (listener === undefined) return;
@@ -145,7 +145,7 @@ export class RtmpPort implements PublisherOwner {
         drain: (socket) => socket.data?.drained(),
         end: (socket) => void socket.end(),
         close: (socket) => this.#closed(socket.data),
-        // The runtime calls `close` after an error.
+        // Errors are ignored here, because the runtime calls `close` after an error.
         error: () => {},
       },
     });
@@ -165,9 +165,9 @@ export class RtmpPort implements PublisherOwner {
     this.#closeSoon();
   }
 
-  /** Closes connections when the first bytes of the new ones have been read, because these bytes set an encoder apart from a silent connection. */
+  /** Closes connections a moment later, after the first bytes of new connections have been read, because only encoders send such bytes. */
   #closeSoon(): void {
-    // A timer, because no event comes from a silent connection.
+    // A timer closes connections, because a silent connection causes no event.
     this.#closingSoon ??= setTimeout(() => {
       this.#closingSoon = undefined;
       const known = [...this.#publishers].filter((one) => one.hasSent || one.silentMs >= FIRST_BYTES_WITHIN_MS);
@@ -177,9 +177,9 @@ export class RtmpPort implements PublisherOwner {
   }
 
   /**
-   * Closes connections without a key: first those that exceed the share of their address, and then at least `least` of all, beginning with those of
-   * the address that has the most (D-298). Of an address, silent connections are closed first, then the oldest, because an encoder sends its key at
-   * once.
+   * Closes connections without a key (D-298): first those that exceed the limit of their address, and then others, until at least `least` are closed,
+   * beginning with the address that has the most connections. Of an address, silent connections are closed first, then the oldest, because an encoder
+   * sends its key at once.
    */
   #closeUnauthenticated(publishers: readonly Publisher[], least: number): void {
     const { unauthenticatedMax, unauthenticatedPerAddressMax } = this.#options.limits;
@@ -205,7 +205,7 @@ export class RtmpPort implements PublisherOwner {
     close();
   }
 
-  /** D-298: records connections that were turned away. The log has one line for all of them, so that a flood does not fill it. */
+  /** D-298: logs the closed and refused connections, in one line for all of them, so that a flood of connections does not fill the log. */
   #noteTurnedAway(): void {
     if (this.#unnoted.size === 0 || monotonicMs() - this.#notedMs < CLOSED_NOTED_EVERY_MS) return;
     const [address, count] = [...this.#unnoted].reduce((most, one) => (one[1] > most[1] ? one : most));
@@ -223,7 +223,7 @@ export class RtmpPort implements PublisherOwner {
   }
 }
 
-/** The network of an address: a host with IPv6 has a whole /64. */
+/** Returns the network of an address. The network of an IPv6 address is its /64, because one host can have all addresses of a /64. */
 function networkOf(address: string): string {
   const client = ipaddr.process(address.split("%", 1)[0] as string);
   return client instanceof ipaddr.IPv6 ? `${client.parts.slice(0, 4).join(":")}::/64` : client.toString();

@@ -1,4 +1,4 @@
-/** The dependencies of the parts of a world's webhook engine. */
+/** The dependencies of a world's webhook engine. */
 import type { Jobs } from "#jobs/jobs";
 import type { WorkLoop } from "#jobs/work-loop";
 import type { Clock } from "#kernel/clock";
@@ -34,35 +34,35 @@ export interface WebhookDeps {
   readonly tracing?: Tracing | undefined;
   /** Deliveries a second to each callback; 0 means that there is no limit. */
   readonly perSecondMax: number;
-  /** Whether delivered webhooks are logged in the order of commits, for programs that copy them (D-424). */
+  /** Whether the engine logs delivered webhooks, in the order of commits, for programs that copy webhooks (D-424). */
   readonly hasLog: boolean;
 }
 
-/** Faults that a person orders for deliveries on purpose (D-150). */
+/** The faults that a tester orders for deliveries (D-150). */
 export interface DeliveryFaults {
-  /** Whether no fault is ordered. This value is read before every attempt, and is nearly always true. */
+  /** Whether no fault is ordered. Every attempt reads this value, and it is nearly always true. */
   readonly isEmpty: boolean;
-  /** Resolves with the effect of the fault that applies to a POST which is about to be sent, after the time that the POST waits. */
+  /** Finds the fault that applies to a POST before the POST is sent. Resolves with the fault's effect after the fault's delay. */
   matchWebhook(post: FaultyPost): Promise<DeliveryFault | undefined>;
   /** Called after a POST was delivered. */
   delivered(post: FaultyPost): void;
 }
 
-/** The facts about a POST of webhooks that are compared with faults. */
+/** The properties of a POST by which a fault can select the POST. */
 export interface FaultyPost {
   /** The id of the delivery. */
   readonly delivery: string;
   /** The id of the callback. */
   readonly callback: string;
-  /** The fields of its events. */
+  /** The webhook fields of the events in the POST. */
   readonly fields: readonly string[];
   readonly entity: string;
   readonly isRetry: boolean;
 }
 
 /**
- * `lose`: the POST is not sent. `repeat`: it is sent twice. `reorder`: it counts as a failed attempt. `follow`: it is retried at once, and
- * `matchWebhook` then waits for a later POST. `batch`: it is claimed again, with the events that arrived behind it.
+ * `lose`: the POST is not sent. `repeat`: the POST is sent twice. `reorder`: the POST is not sent and counts as a failed attempt. `follow`: the POST
+ * is retried at once, and `matchWebhook` then waits for a later POST. `batch`: the delivery is claimed again, with the events that arrived after it.
  */
 export type DeliveryFault = "lose" | "repeat" | "reorder" | "follow" | "batch";
 

@@ -1,4 +1,4 @@
-/** The reports of the webhook engine, which main.ts connects to the log and the metrics. */
+/** The observer gets the reports of the webhook engine. `main.ts` connects it to the log and the metrics. */
 import type { CallbackRow } from "./callbacks/callbacks.store.ts";
 import type { PayloadProblem } from "./catalogue/field.ts";
 import type { Attempt } from "./delivery/attempts.ts";
@@ -20,18 +20,18 @@ export interface BrokenPayload extends PayloadProblem {
 }
 
 export interface WebhookObserver {
-  /** Called before a part of the work that may block the event loop; `id` says which delivery, job or upload the work is for. */
+  /** Called before work that may block the event loop; `id` is the delivery, job or upload that the work is for. */
   workBegins(work: string, id?: string): void;
-  /** Called for a payload that breaks its contract, which is a mistake of the program; the cause of the event is committed all the same. */
+  /** Called for a payload that breaks its contract, which is a mistake of the program. The transaction that caused the event still commits. */
   payloadBroken(broken: BrokenPayload): void;
   attempted(seen: AttemptSeen): void;
-  /** Called if an attempt itself could not be made; the delivery is tried again. */
+  /** Called if an attempt failed before its request was sent. The delivery is tried again. */
   attemptBroke(delivery: string, error: unknown): void;
   /** Called for a mistake of the program: a delivery has waited for at least half a minute although it could be sent. The delivery is sent now. */
   deliveryOverdue(overdue: OldestWaiting): void;
   /** Called when a delivery ended because its app would not get the events any more (D-138). */
   deliveryUnsubscribed(delivery: Pick<ClaimedRow, "app" | "callback" | "object" | "field">): void;
-  /** Called when an attempt at a callback failed, and the one before did not. */
+  /** Called when an attempt at a callback failed and the previous attempt did not. */
   callbackBeganToFail(callback: CallbackRow): void;
   /** Called when a callback has failed for an hour. */
   callbackFails(callback: CallbackRow): void;

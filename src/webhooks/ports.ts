@@ -1,5 +1,5 @@
 /**
- * The ports by which the webhook engine asks features for an event's subscribers, and for an app's callback, secrets and overrides. The features
+ * The ports through which the webhook engine asks features for an event's subscribers, and for an app's callback, secrets and overrides. The features
  * register the ports by name (`kernel/ports.ts`).
  */
 import { appFact } from "#auth/tokens";
@@ -19,7 +19,7 @@ export interface EventFacts {
   readonly phone: NodeId | undefined;
 }
 
-/** The facts of a stored event. */
+/** Returns the facts of a stored event. */
 export const eventFactsOf = (row: Readonly<Record<"object" | "field" | "entity", string>> & { readonly phone: string | null }): EventFacts => ({
   object: row.object as WebhookObject,
   field: row.field,
@@ -29,7 +29,8 @@ export const eventFactsOf = (row: Readonly<Record<"object" | "field" | "entity",
 
 interface WebhookSubscribers {
   /**
-   * The apps that get the event at `nowMs` (world time): they are subscribed to its field and allowed to get it. Each app comes once, in any order.
+   * Lists the apps that get the event at `nowMs` (world time): they are subscribed to its field and allowed to get it. Each app is in the list once;
+   * the list has no order.
    */
   subscribersOf(reader: Reader, event: EventFacts, nowMs: number): Promise<readonly NodeId[]>;
 }
@@ -39,18 +40,18 @@ export interface WebhookApp {
   /** The app's default callback for events of each object (D-60). */
   readonly callbacks: Readonly<Partial<Record<WebhookObject, AppCallback>>>;
   readonly sealed_secret: string;
-  /** The secret before a rotation, which signs beside the new one until `until_ms` (Unix ms, real time). */
+  /** The app's secret before a rotation. Until `until_ms` (Unix ms, real time), both the old and the new secret sign deliveries. */
   readonly previous_secret?: { readonly sealed: string; readonly until_ms: number };
 }
 
 interface WebhookAppPort {
   find(reader: Reader, app: NodeId): Promise<WebhookApp | undefined>;
-  /** Says in words what the app lacks to get the event, and how it can get that. Undefined if the app lacks nothing. */
+  /** Describes the requirements that the app does not meet to get the event, and how it can meet them. Undefined if the app meets all. */
   missingFor(reader: Reader, event: EventFacts, app: NodeId): Promise<string | undefined>;
 }
 
 interface WebhookOverridePort {
-  /** D-57: the app's own alternate URLs for the account and for the number. */
+  /** D-57: finds the callback URLs that the app has set for the account and for the phone number instead of its own. */
   overridesOf(
     reader: Reader,
     app: NodeId,
@@ -79,7 +80,7 @@ const subscriberPorts = {
 
 const NO_OVERRIDES = { account: undefined, phone: undefined } as const;
 
-/** Asks the ports, and keeps the facts of apps until they change. */
+/** Asks the ports, and caches the facts of apps until these facts change. */
 export class WebhookFacts {
   readonly #ports: PortRegistry;
   readonly #apps: FactCache<WebhookApp>;
@@ -103,7 +104,7 @@ export class WebhookFacts {
     return this.#apps.peek(app) ?? (await this.#ports.get("webhook_app").find(tx, app));
   }
 
-  /** The route of an event for an app (D-63). */
+  /** Finds the route of an event for an app (D-63). */
   async routeOf(reader: Reader, app: NodeId, of: WebhookApp | undefined, event: EventFacts, honoursOverrides: boolean): Promise<Route> {
     const overrides = honoursOverrides ? await this.#ports.get("webhook_override").overridesOf(reader, app, event.entity, event.phone) : NO_OVERRIDES;
     return routeOf({

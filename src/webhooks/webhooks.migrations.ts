@@ -1,13 +1,13 @@
 import type { FeatureMigrations } from "#storage/database";
 
 /**
- * An event is stored once, and a delivery for each app that gets the event. Nullable columns say what a delivery waits for, so that each index holds
- * only the rows that wait:
+ * The tables store an event once, with a delivery for each app that gets the event. Nullable columns say what a delivery waits for, so that each
+ * index has only the rows that wait:
  *
  * - `first_callback`: the delivery waits for its first attempt, in the queue of its `callback` (0: it has no callback);
- * - `queue_entity`: the delivery holds a place in the order of its entity, because it waits for its first attempt or is in it;
+ * - `queue_entity`: the delivery has a position in the order of its entity, because its first attempt waits or is under way;
  * - `retry_due_ms`: the delivery waits for a retry;
- * - `head`: the delivery travels in the POST of the delivery with this id, and has no state of its own;
+ * - `head`: the delivery's event is in the POST of the delivery with this id, and the delivery itself has no status;
  * - `fence` above 0: a session is sending the delivery.
  */
 export const webhookMigrations: FeatureMigrations = {
@@ -16,8 +16,8 @@ export const webhookMigrations: FeatureMigrations = {
     {
       name: "tables",
       statements: [
-        // `deliveries` is the number of deliveries of the event; the event is removed with the last of them. D-357: `traceparent` and `tracestate`
-        // name the span that caused the event, if traces are on.
+        // `deliveries` is the number of deliveries of the event; the event is removed with its last delivery. D-357: `traceparent` and `tracestate`
+        // identify the span that caused the event, if traces are on.
         `CREATE TABLE webhook_events (
           id BIGINT PRIMARY KEY, object TEXT NOT NULL, field TEXT NOT NULL, entity BIGINT NOT NULL, phone BIGINT, time_ms BIGINT NOT NULL,
           deliveries INTEGER NOT NULL, payload TEXT NOT NULL, traceparent TEXT, tracestate TEXT
@@ -38,7 +38,7 @@ export const webhookMigrations: FeatureMigrations = {
           paused_ms BIGINT, probe_due_ms BIGINT
         ) WITHOUT ROWID`,
         "CREATE UNIQUE INDEX webhook_callbacks_by_url ON webhook_callbacks (app, url)",
-        // D-424: delivered webhooks in the order in which their results were committed. The server writes it only with `--webhook-log`.
+        // D-424: the table lists delivered webhooks in the order in which their results were committed. It is written only with `--webhook-log`.
         "CREATE TABLE webhook_log (position BIGINT PRIMARY KEY, delivery BIGINT NOT NULL, logged_ms BIGINT NOT NULL) WITHOUT ROWID",
       ],
     },

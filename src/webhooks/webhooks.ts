@@ -26,7 +26,7 @@ import { type EventFacts, WebhookFacts } from "./ports.ts";
 /** The greatest number of events without a subscriber that are recorded for a transaction: the first ones explain the others. */
 const UNSENT_MAX = 5;
 
-/** The webhooks that a transaction has made, and its events that no app was subscribed to. */
+/** The webhooks that a transaction has made, and those of its events that no app gets. */
 export interface Followed {
   readonly deliveries: readonly string[];
   readonly unsent: readonly Pick<EventFacts, "object" | "field" | "entity">[];
@@ -85,15 +85,15 @@ export class Webhooks {
   }
 
   /**
-   * The apps that get an event of this transaction, nearly always none. If the caller asks before it calls `emit`, a transaction that holds a lock on
-   * PostgreSQL has one round trip less.
+   * Lists the apps that get an event of this transaction; nearly always there are none. A caller can call this before it locks rows and pass the
+   * result to `emit`: on PostgreSQL, the locks are then held for one round trip less.
    */
   subscribersOf(tx: Transaction, { object, field }: WebhookField, entity: NodeId): Promise<readonly NodeId[]> {
     const { facts, clock } = this.#outbox;
     return facts.subscribersOf(tx, { object, field, entity, phone: undefined }, clock.nowMs());
   }
 
-  /** Stores an event in the transaction of its cause. A broken payload does not undo that transaction (D-136). */
+  /** Stores an event in the transaction that caused it. The transaction can commit even if the payload breaks its contract (D-136). */
   async emit<S extends TSchema>(tx: Transaction, field: WebhookField<S>, event: WebhookEvent<S>): Promise<void> {
     await this.make(tx, field, event);
   }
@@ -111,14 +111,14 @@ export class Webhooks {
     return stored.deliveries;
   }
 
-  /** The webhooks that the transaction makes from now on. */
+  /** Returns an object to which the webhooks are added that the transaction makes after this call. */
   followed(tx: Transaction): Followed {
     const followed = { deliveries: [], unsent: [] };
     this.#followed.set(tx, followed);
     return followed;
   }
 
-  /** Called when an app's URL was set or verified anew: earlier failures no longer count, and waiting deliveries are sent. */
+  /** Resumes a callback after an app's URL was set or verified anew. Earlier failures no longer count, and waiting deliveries are sent. */
   async resumeUrl(tx: Transaction, app: string, url: string): Promise<void> {
     const id = await findCallbackId(tx, app, url);
     if (id !== undefined) await this.resumeCallback(tx, id);
@@ -129,12 +129,12 @@ export class Webhooks {
     tx.afterCommit(() => this.dispatcher.lookAgain());
   }
 
-  /** D-273: pauses a callback, for a person. */
+  /** D-273: pauses a callback because a person asked for it. */
   async holdCallback(tx: Transaction, id: string): Promise<void> {
     await holdCallback(tx, this.deps.jobs, id, this.deps.clock.nowMs());
   }
 
-  /** Called when an app's callback or one of its overrides changed: waiting deliveries take their new route, also those to a paused callback. */
+  /** Reroutes waiting deliveries, also those to a paused callback, after an app's callback or one of its overrides has changed. */
   async routesChanged(tx: Transaction, app: string): Promise<void> {
     await this.deps.jobs.schedule(tx, { kind: rerouteJob, key: app, dueMs: this.deps.clock.nowMs() });
   }
@@ -145,7 +145,7 @@ export class Webhooks {
     this.dispatcher.lookAgain();
   }
 
-  /** Called when an app may have lost a subscription: waiting deliveries that the app would not get any more end as `unsubscribed` (D-138). */
+  /** Ends waiting deliveries as `unsubscribed` if their app would not get them any more. Called when an app may have lost a subscription (D-138). */
   async subscriptionsChanged(tx: Transaction, app: string): Promise<void> {
     await this.deps.jobs.schedule(tx, { kind: unsubscribeJob, key: app, dueMs: this.deps.clock.nowMs() });
   }
@@ -157,19 +157,19 @@ export class Webhooks {
     this.dispatcher.lookAgain();
   }
 
-  /** Empties the stored data about a person. Returns the numbers of emptied events and responses. */
+  /** Erases the stored data about a person. Returns the numbers of erased payloads and responses. */
   erase(ids: readonly string[]): Promise<Readonly<Record<string, number>>> {
     return eraseFromDeliveries(this.deps.database, ids);
   }
 
-  /** The headers that signed each attempt; undefined for an attempt that sent nothing. */
+  /** Returns the signature headers of each attempt; undefined for an attempt without a request. */
   signaturesOf(delivery: DeliveryRow, body: string): ReturnType<typeof signaturesOf> {
     return signaturesOf(this.#signing, delivery, body);
   }
 
   /**
-   * Sends a delivery again with the same `webhook-id` and body; if the delivery waits for a retry, it is due at once. Resolves with false if it does
-   * not exist.
+   * Sends a delivery again with the same `webhook-id` and body; a delivery that waits for a retry is due at once. Resolves with false if
+   * the delivery does not exist.
    */
   replay(id: string): Promise<boolean> {
     return replayDelivery(this.#replaying, id);

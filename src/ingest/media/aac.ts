@@ -1,11 +1,11 @@
-/** AAC as RTMP carries it: an AudioSpecificConfig (ISO/IEC 14496-3, 1.6.2.1), then raw frames. */
+/** Reads AAC as encoders send it over RTMP: an AudioSpecificConfig (ISO/IEC 14496-3, 1.6.2.1), then raw frames. */
 import { BitReader, MediaProblem } from "./bits.ts";
 
 export interface AacConfig {
   /** The sample rate in hertz. */
   readonly sampleRate: number;
   readonly channels: number;
-  /** The profile as ADTS has it, which is the object type minus one. */
+  /** The profile in the ADTS header, which is the object type minus one. */
   readonly profile: number;
   readonly rateIndex: number;
 }
@@ -32,7 +32,7 @@ export function readAacConfig(bytes: Uint8Array): AacConfig {
 }
 
 const HEADER_BYTES = 7;
-/** The longest frame: its length has 13 bits in ADTS. */
+/** The largest frame, because the length of a frame has 13 bits in ADTS. */
 const FRAME_BYTES_MAX = 0x1f_ff;
 
 /** Puts the ADTS header before a frame (ISO/IEC 14496-3, 1.A.2.2). Throws `MediaProblem`. */
@@ -40,7 +40,7 @@ export function adtsFrame({ profile, rateIndex, channels }: AacConfig, frame: Ui
   const length = HEADER_BYTES + frame.length;
   if (length > FRAME_BYTES_MAX) throw new MediaProblem("an AAC frame is too large");
   const bytes = new Uint8Array(length);
-  // The header has the sync word, MPEG-4, no checksum; then the variable part, a full buffer, one frame.
+  // The first two bytes are the sync word, MPEG-4 and no checksum. After the variable bytes follow a full buffer and one frame.
   bytes.set([
     0xff,
     0xf1,

@@ -1,4 +1,4 @@
-/** The stream cannot be recorded. The encoder gets the error's message and is disconnected. */
+/** The error of a stream that cannot be recorded. The encoder gets the error's message and is disconnected. */
 export class MediaProblem extends Error {
   constructor(problem: string) {
     super(problem);

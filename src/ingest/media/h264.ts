@@ -1,10 +1,10 @@
-/** H.264 as RTMP carries it: the decoder's configuration, and pictures, which are NAL units each after its length (ISO/IEC 14496-15). */
+/** Reads H.264 as encoders send it over RTMP: the decoder's configuration, and pictures as NAL units, each after its length (ISO/IEC 14496-15). */
 import { BitReader, MediaProblem } from "./bits.ts";
 
 export interface VideoConfig {
   /** The number of bytes of the length before each NAL unit: 1, 2 or 4. */
   readonly lengthBytes: number;
-  /** The parameter sets, as NAL units: first those for sequences, then those for pictures. */
+  /** The parameter sets, as NAL units: first those for sequences, then those for pictures (ISO/IEC 14496-15). */
   readonly parameterSets: readonly Uint8Array[];
   /** The width in pixels, after cropping. */
   readonly width: number;
@@ -40,7 +40,7 @@ export function readVideoConfig(bytes: Uint8Array): VideoConfig {
 
 const broken = (): MediaProblem => new MediaProblem("the H.264 configuration cannot be read");
 
-/** The NAL units of a picture, without delimiters of access units. Throws `MediaProblem`. */
+/** Splits a picture into its NAL units, without access unit delimiters. Throws `MediaProblem`. */
 export function nalUnitsOf(bytes: Uint8Array, lengthBytes: number): Uint8Array[] {
   const units: Uint8Array[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -84,7 +84,7 @@ function sizeOf(sequence: Uint8Array): { width: number; height: number } {
   return { width, height };
 }
 
-/** Reads the parts about colours. Returns how the colours are sampled: 1 is 4:2:0. */
+/** Skips the parameters about colours. Returns the format in which colours are sampled; 1 is 4:2:0. */
 function skipChroma(reader: BitReader): number {
   const chroma = reader.unsigned();
   if (chroma === 3) reader.skip(1);
@@ -108,7 +108,7 @@ function skipPictureOrder(reader: BitReader): void {
   reader.skip(1);
   reader.signed();
   reader.signed();
-  // The count is limited to 255, so that a broken header does not keep the program busy.
+  // The number of values is limited to 255, so that a broken header does not keep the program busy.
   for (let left = Math.min(reader.unsigned(), 255); left > 0; left--) reader.signed();
 }
 

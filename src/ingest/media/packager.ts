@@ -1,7 +1,7 @@
 /**
- * Packs an encoder's pictures and sound into segments. A segment begins with a key frame if the encoder sends key frames often enough. Nothing is
- * recorded before the first sound, because a stream without audio is not recorded at all (LIVE-12). The encoder's time stamps decide how long
- * pictures last, but not whether sound is missing (D-297).
+ * Packs an encoder's pictures and sound into segments. A segment begins with a key frame if the encoder sends key frames often enough. Recording
+ * begins with the first sound, because a stream without audio is not recorded at all (LIVE-12). The encoder's time stamps decide how long pictures
+ * last, but not whether sound is missing (D-297).
  */
 import { SEGMENT_SECONDS_MAX } from "#recordings/recording-space";
 import type { AacConfig } from "./aac.ts";
@@ -14,7 +14,7 @@ import type { TransportStream } from "./transport-stream.ts";
 export interface Segment {
   readonly bytes: Uint8Array;
   readonly durationMs: number;
-  /** Whether the segment's picture size or sound format differs from the segment before it, or the encoder's clock stepped between the two. */
+  /** Whether the picture size or the sound format differs from the previous segment, or the encoder's clock has stepped since that segment. */
   readonly isDiscontinuous: boolean;
 }
 
@@ -22,36 +22,38 @@ export interface Segment {
 type Container = Pick<TransportStream, "isEmpty" | "addPicture" | "addSound" | "take">;
 
 interface PackagerOwner {
-  /** Called when the first key frame has arrived, so that the feed has begun. */
+  /** Called when the first key frame has arrived, with which the feed begins. */
   began(config: VideoConfig): void;
-  /** Called for every segment, in order. */
+  /** Called with every segment, in order. */
   segment(segment: Segment): void;
   /** D-51: called if the stream has video and no audio. */
   audioMissing(): void;
-  /** The milliseconds of the machine's monotonic clock. */
+  /** Returns the time of the machine's monotonic clock, in ms. */
   monotonicMs(): number;
 }
 
-/** D-51: the time for which sound may be missing: if the encoder did not announce it, if the encoder did, and after sound has come. */
+/** D-51: the time for which sound may be missing: before the first sound, without or with an announcement of audio, and after the first sound. */
 const SILENT_MS_MAX = { unannounced: 2_000, announced: 4_000, inTheMiddle: 10_000 } as const;
-/** The time after which a segment is cut at the next key frame. With a second, players load few segments, and viewers start early. */
+/** The time after which a segment is cut at the next key frame. With one second, players load few segments, and viewers can start early. */
 const SEGMENT_MS_MIN = 1_000;
 /**
- * The time after which a segment is cut at any picture; half a second later it is cut at a sound if no picture comes. A segment therefore cannot
- * exceed `SEGMENT_MS_MAX` by far.
+ * The time after which a segment is cut at any picture. If no picture comes, the segment is cut at a sound half a second later, so that it exceeds
+ * `SEGMENT_MS_MAX` only a little.
  */
 const CUT_AT_PICTURE_MS = 5_000;
 const CUT_AT_SOUND_MS = 5_500;
 const SEGMENT_MS_MAX = SEGMENT_SECONDS_MAX * 1_000 + 499;
 /** The longest time between key frames: x264 sends one at least every 250 frames. */
 const KEY_FRAME_MS_MAX = 20_000;
-/** The duration of sound that is packed together, because each packet has a header. */
+/** The duration of the sound that is packed into one packet. Longer packets waste less space on headers. */
 const SOUND_MS = 150;
-/** The time that the first picture, or the first key frame, may take. */
+/** The time within which the first picture and the first key frame must arrive. */
 const START_MS_MAX = 10_000;
-/** The shortest time between two pictures that counts as a gap: the slowest usual rate is 10 pictures a second. */
+/**
+ * The shortest time between two pictures that counts as a gap. The slowest usual rate is 10 pictures a second, so 250 ms are a gap at any usual rate.
+ */
 const GAP_MS = 250;
-/** The duration of the stream's last picture: 30 pictures a second are usual. */
+/** The duration of the stream's last picture, because 30 pictures a second are usual. */
 const LAST_FRAME_MS = 33;
 
 export class Packager {
@@ -61,23 +63,23 @@ export class Packager {
   #video: VideoConfig | undefined;
   #videoConfigBytes: Uint8Array | undefined;
   #audio: AacConfig | undefined;
-  /** A new configuration of the sound, which takes effect with the next segment, because all sound of a segment has one configuration. */
+  /** A new configuration of the sound. It takes effect at the next segment, because all sound of a segment has the same configuration. */
   #nextAudio: AacConfig | undefined;
   #isAudioAnnounced = false;
   /** The time of the first packet on the timeline. */
   #firstMs: number | undefined;
   #hasPicture = false;
-  /** The first key frame: its time on the timeline, and the time at which it arrived. */
+  /** The time of the first key frame on the timeline, and the time at which that key frame arrived. */
   #began: { readonly ms: number; readonly arrivedMs: number } | undefined;
   #lastSoundMs: number | undefined;
   #soundArrivedMs = 0;
   /** The duration of all pictures that arrived after the last sound. */
   #silentMs = 0;
-  /** Whether sound came after the first key frame, so that there is something to record. */
+  /** Whether sound came after the first key frame, with which the recording begins. */
   #hasSound = false;
   #segmentBeganMs = 0;
   #isSegmentDiscontinuous = false;
-  /** Whether the next segment is discontinuous with this one. */
+  /** Whether the next segment does not continue the current one (`isDiscontinuous`). */
   #isDiscontinuous = false;
   /** The time of the newest picture or sound of the segment. */
   #newestMs = 0;
@@ -101,7 +103,7 @@ export class Packager {
     return this.#time.steps;
   }
 
-  /** Adds a configuration or a picture. Throws `MediaProblem`. */
+  /** Adds a configuration of the video, or a picture. Throws `MediaProblem`. */
   addVideo(timestamp: number, packet: VideoPacket): void {
     if (this.#hasEnded) return;
     if (packet.kind === "config") this.#configureVideo(packet.bytes);
@@ -121,7 +123,7 @@ export class Packager {
     const decodeMs = this.#timed(() => this.#time.video(timestamp, nowMs));
     this.#hasPicture = true;
     const config = this.#video;
-    // Pictures before the first key frame cannot be decoded.
+    // Pictures before the first key frame are left out, because they cannot be decoded.
     if (config === undefined || (this.#began === undefined && !isKey)) {
       this.#requireStart(decodeMs);
       return;
@@ -148,13 +150,13 @@ export class Packager {
     this.#pictureArrivedMs = nowMs;
   }
 
-  /** The time by which the newest sound is behind the newest picture, but at most the duration of the pictures that arrived after that sound. */
+  /** The delay of the newest sound behind the newest picture, but at most the duration of the pictures that arrived after that sound. */
   get audioBehindMs(): number {
     const behindMs = this.#lastPictureMs - Math.max(this.#lastSoundMs ?? 0, this.#began?.ms ?? 0);
     return Math.max(0, Math.min(behindMs, this.#silentMs));
   }
 
-  /** Adds a configuration or sound. Throws `MediaProblem`. */
+  /** Adds a configuration of the sound, or sound. Throws `MediaProblem`. */
   addAudio(timestamp: number, packet: AudioPacket): void {
     if (this.#hasEnded) return;
     if (packet.kind === "config") {
@@ -199,7 +201,7 @@ export class Packager {
   end(): void {
     if (this.#hasEnded || !this.#hasSound) return;
     this.#hasEnded = true;
-    // A segment that has only sound ends with its sound.
+    // A segment without pictures ends with its sound.
     this.#give((this.#lastPictureMs >= this.#segmentBeganMs ? this.#lastPictureMs : this.#newestMs) + LAST_FRAME_MS);
   }
 
@@ -226,8 +228,8 @@ export class Packager {
   }
 
   /**
-   * Whether sound is missing. Sound is missing only if no sound arrived for the allowed time, by the machine's clock, and the pictures that arrived
-   * in that time last as long. So neither a slow network nor a step of the encoder's clock counts as silence.
+   * Whether sound is missing. After the first sound, it is missing if no sound arrived for the allowed time of the machine's clock, and the pictures
+   * of that time last at least as long. Therefore neither a slow network nor a step of the encoder's clock counts as silence.
    */
   #isSilent(nowMs: number): boolean {
     if (this.#lastSoundMs === undefined) return this.#silentMs > (this.#isAudioAnnounced ? SILENT_MS_MAX.announced : SILENT_MS_MAX.unannounced);
@@ -241,7 +243,7 @@ export class Packager {
     if (ageMs < CUT_AT_PICTURE_MS && !isWanted) return;
     if (this.#hasSound) this.#cut(ms);
     else if (ageMs >= CUT_AT_PICTURE_MS || this.#isDiscontinuous) {
-      // D-51: nothing is recorded before the first sound.
+      // D-51: the pictures before the first sound are not recorded.
       this.#container.take();
       this.#isDiscontinuous = false;
       this.#segmentBeganMs = ms;
@@ -249,8 +251,8 @@ export class Packager {
   }
 
   /**
-   * Completes the segment; the next one begins at `ms`. If no packet came for such a long time that the segment would be too long, that time is in
-   * neither segment.
+   * Completes the segment; the next segment begins at `ms`. If the segment would be too long because no packet came for some time, neither segment
+   * contains that time.
    */
   #cut(ms: number): void {
     const isTooLong = ms - this.#segmentBeganMs > SEGMENT_MS_MAX;

@@ -11,7 +11,7 @@ export type VideoPacket =
       readonly isKey: boolean;
       /** The milliseconds from decoding to presentation, which can be negative. */
       readonly compositionMs: number;
-      /** The NAL units of the picture, each after its length. */
+      /** The NAL units of the picture, each preceded by its length. */
       readonly bytes: Uint8Array;
     };
 
@@ -36,13 +36,13 @@ export interface Sound {
 }
 
 /**
- * The numbers in the body of an FLV tag, which is also the body of an RTMP message (FLV file format 10.1, annex E.4; Enhanced RTMP v2 for codecs that
- * are given by four characters).
+ * The numbers in the body of an FLV tag. An RTMP message has the same body (FLV file format 10.1, annex E.4; Enhanced RTMP v2 for codecs that are
+ * named by four characters).
  */
 const H264 = 7;
 const AAC = 10;
 const KEY_FRAME = 1;
-/** The type of a tag that has a server's command instead of a picture. */
+/** The frame type of a tag that contains a command of a server instead of a picture. */
 const COMMAND_FRAME = 5;
 const CONFIG = 0;
 const FRAME = 1;
@@ -66,7 +66,7 @@ const FOUR_CHARACTER_CODECS: Readonly<Record<string, string>> = {
 const videoRefused = (codec: string): MediaProblem => new MediaProblem(`the video is not H.264 but ${codec}: choose H.264 (AVC) in the encoder`);
 const audioRefused = (codec: string): MediaProblem => new MediaProblem(`the audio is not AAC but ${codec}: choose AAC in the encoder`);
 
-/** Reads a tag of video; undefined if it has no picture and no configuration. Throws `MediaProblem`. */
+/** Reads a video tag; returns undefined if the tag contains neither a picture nor a configuration. Throws `MediaProblem`. */
 export function readVideoTag(body: Uint8Array): VideoPacket | undefined {
   const first = body[0];
   if (first === undefined) return undefined;
@@ -79,7 +79,7 @@ export function readVideoTag(body: Uint8Array): VideoPacket | undefined {
   return body[1] === FRAME ? videoFrame(frameType, signed24(body, 2), body.subarray(5)) : undefined;
 }
 
-/** Reads a tag of audio; undefined if it has no sound and no configuration. Throws `MediaProblem`. */
+/** Reads an audio tag; returns undefined if the tag contains neither sound nor a configuration. Throws `MediaProblem`. */
 export function readAudioTag(body: Uint8Array): AudioPacket | undefined {
   const first = body[0];
   if (first === undefined) return undefined;
@@ -89,7 +89,7 @@ export function readAudioTag(body: Uint8Array): AudioPacket | undefined {
   return audioPacket(body[1], body.subarray(2));
 }
 
-/** The number that means that the codec is given by four characters after the tag's type (Enhanced RTMP). */
+/** In Enhanced RTMP, the number that means that four characters after the tag's type name the codec. */
 const ENHANCED_AUDIO = 9;
 const FRAME_WITHOUT_COMPOSITION = 3;
 const VIDEO_METADATA = 4;
@@ -103,11 +103,11 @@ interface EnhancedTag {
   readonly bytes: Uint8Array;
 }
 
-/** Reads a tag of Enhanced RTMP; undefined if it is cut off. `multitrack` is the type of a tag with several tracks. */
+/** Reads a tag of Enhanced RTMP; returns undefined if the tag is cut off. `multitrack` is the type of a tag with several tracks. */
 function readEnhancedTag(body: Uint8Array, multitrack: number): EnhancedTag | undefined {
   let type = (body[0] as number) & 0x0f;
   let at = 1;
-  // A modifier, such as a time in nanoseconds, has its size, its bytes, and a byte with its own type and the type of the remaining tag.
+  // A modifier, such as a time in nanoseconds, consists of its size, its bytes, and a byte with the types of the modifier and of the rest of the tag.
   while (type === MODIFIER) {
     const short = (body[at] ?? 0) + 1;
     const isLong = short === 256;

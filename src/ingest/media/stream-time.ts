@@ -1,6 +1,6 @@
 /**
- * Places pictures and sound on one timeline, by the encoder's time stamps (milliseconds in 32 bits, which wrap). An encoder's clock may step, for
- * example when a source begins again or somebody sets the computer's time. The timeline leaves such steps out (D-297).
+ * Gives pictures and sound their times on one timeline, by the encoder's time stamps (milliseconds in 32 bits, which wrap). An encoder's clock may
+ * step, for example when a source begins again or somebody sets the computer's time. The timeline does not contain such steps (D-297).
  */
 
 type Track = "video" | "audio";
@@ -9,16 +9,17 @@ interface Newest {
   readonly timestamp: number;
   /** The time of the packet on the timeline. */
   readonly ms: number;
-  /** The time since the packet before this one. */
+  /** The time since the previous packet of the track. */
   readonly durationMs: number;
   readonly arrivedMs: number;
 }
 
 /**
- * The difference between two time stamps above which it counts as a step. Missing pictures and packets in the wrong order make smaller differences.
+ * A difference between two time stamps counts as a step of the clock if it is greater than this. Missing pictures and packets in the wrong order
+ * cause smaller differences.
  */
 const STEP_MS = 1_000;
-/** The longest time between the beginnings of picture and sound: an encoder starts its sources one after the other. */
+/** The longest time between the first picture and the first sound. They differ because an encoder starts its sources one after the other. */
 const START_MS_MAX = 5_000;
 
 export class StreamTime {
@@ -27,7 +28,7 @@ export class StreamTime {
   /** The number of steps of the encoder's clock. A step of both tracks counts once. */
   steps = 0;
 
-  /** Places a picture: its time is always later than the time of the picture before. `nowMs` is the time at which the picture arrived. */
+  /** Returns the time of a picture on the timeline, which is always later than that of the previous picture. The picture arrived at `nowMs`. */
   video(timestamp: number, nowMs: number): number {
     this.#pictureMs = Math.max(this.#place("video", timestamp, nowMs), this.#pictureMs + 1);
     return this.#pictureMs;
@@ -51,12 +52,12 @@ export class StreamTime {
   }
 }
 
-/** The difference of two time stamps with its sign, modulo 2^32. */
+/** The signed difference of two time stamps, modulo 2^32. */
 const difference = (timestamp: number, before: number): number => (timestamp - before) | 0;
 
 /**
- * Whether a packet at `ms` continues its track, whose newest packet is `own`. The packet may be later by as much time as has passed. The packet may
- * also be at the time of the other track, because the encoder left pictures out or the network delayed them.
+ * Whether a packet at `ms` continues its track, whose newest packet is `own`. The packet may be later than `own` by as much time as has passed. The
+ * packet may also be at the time of the other track, because the encoder left pictures out or the network delayed them.
  */
 function goesOn(ms: number | undefined, own: Newest | undefined, other: Newest | undefined, nowMs: number): boolean {
   if (ms === undefined) return false;

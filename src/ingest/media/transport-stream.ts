@@ -1,6 +1,6 @@
 /**
- * Writes segments of HLS as MPEG transport streams (ISO/IEC 13818-1) with H.264 and AAC. A picture keeps both its decoding time and its presentation time,
- * because pictures may be shown in another order than they are decoded (B-frames).
+ * Writes segments of HLS as MPEG transport streams (ISO/IEC 13818-1) with H.264 and AAC. A picture keeps both its decoding time and its presentation
+ * time, because pictures may be shown in another order than they are decoded (B-frames).
  */
 import { adtsFrame } from "./aac.ts";
 import { nalUnitsOf } from "./h264.ts";
@@ -21,7 +21,7 @@ const ADTS_AAC = 0x0f;
 
 /** The number of ticks of the 90 kHz clock in a millisecond. */
 const TICKS = 90;
-/** The time of the first picture, which is not 0, because audio may begin a little earlier, and the clock runs ahead of the pictures. */
+/** The time of the first picture. This time is not 0, because audio may begin a little earlier, and the stream's clock runs ahead of the pictures. */
 const START_MS = 1_000;
 const CLOCK_AHEAD_MS = 100;
 
@@ -64,13 +64,13 @@ export class TransportStream {
     return bytes;
   }
 
-  /** Cuts a packetized element into packets. `clock` is written into the first packet. */
+  /** Splits a packetized element into packets. The first packet contains `clock`. */
   #addElement(pid: number, element: Uint8Array, isKey: boolean, clock: number | undefined): void {
     if (this.#length === 0) this.#addTables();
     for (let at = 0; at < element.length; ) {
       const isFirst = at === 0;
       const left = element.length - at;
-      // These bytes are the length, the flags, and the six bytes of the clock.
+      // The adaptation field with a clock has 8 bytes: the length, the flags, and six bytes for the clock.
       const extra = isFirst && clock !== undefined ? 8 : 0;
       const payload = Math.min(left, PAYLOAD_BYTES - extra);
       const packet = this.#beginPacket(pid, isFirst, extra > 0 || payload < PAYLOAD_BYTES);
@@ -81,7 +81,7 @@ export class TransportStream {
     }
   }
 
-  /** Writes an adaptation field of `size` bytes: the length, the flags, the clock, and filling. */
+  /** Writes an adaptation field of `size` bytes: the length, the flags, the clock, and padding. */
   #writeAdaptation(at: number, size: number, isKey: boolean, clock: number | undefined): void {
     this.#bytes.fill(0xff, at, at + size);
     this.#bytes[at] = size - 1;
@@ -103,7 +103,7 @@ export class TransportStream {
 
   #addTable(pid: number, content: readonly number[], id: number, number: number): void {
     const packet = this.#beginPacket(pid, true, false);
-    // The length counts the number, the version, two section numbers, the content and the checksum.
+    // The length covers the number, the version, two section numbers, the content and the checksum.
     const length = 5 + content.length + 4;
     const section = [id, 0xb0 | (length >> 8), length & 0xff, number >> 8, number & 0xff, 0xc1, 0, 0, ...content];
     const sum = checksum(section);
@@ -130,10 +130,10 @@ export class TransportStream {
   }
 }
 
-/** A time on the 90 kHz clock, which has 33 bits and wraps after 26 hours, as players expect. */
+/** Converts a time to ticks of the 90 kHz clock. The clock has 33 bits and wraps after 26 hours, as players expect. */
 const ticksOf = (ms: number): number => Math.max(0, Math.round((ms + START_MS) * TICKS));
 
-/** A packetized elementary stream packet: header, times, payload. */
+/** Makes a packet of the packetized elementary stream: the header, the times, and the payload. */
 function elementOf(stream: number, show: number, decode: number | undefined, parts: readonly Uint8Array[]): Uint8Array {
   const times = decode === undefined ? timeOf(2, show) : [...timeOf(3, show), ...timeOf(1, decode)];
   const payload = parts.reduce((sum, part) => sum + part.length, 0);
@@ -158,7 +158,7 @@ function timeOf(mark: number, ticks: number): number[] {
   return [(mark << 4) | (high << 1) | 1, (low >>> 22) & 0xff, ((low >>> 14) & 0xfe) | 1, (low >>> 7) & 0xff, ((low << 1) & 0xfe) | 1];
 }
 
-/** CRC-32 of MPEG-2 (ISO/IEC 13818-1, annex A). Simple and slow: each segment has only a few bytes of tables. */
+/** The CRC-32 of MPEG-2 (ISO/IEC 13818-1, annex A). The slow algorithm suffices, because each segment has only a few bytes of tables. */
 function checksum(bytes: readonly number[]): number {
   let sum = 0xff_ff_ff_ff;
   for (const byte of bytes) {

@@ -9,18 +9,18 @@ export interface CallbackRow extends Row {
   url: string;
   /** World time at which the first failed attempt of the current series began; null if the callback works, or was never tried. */
   failing_since_ms: number | null;
-  /** World time at which the last failed attempt ended. */
+  /** World time at which the last failed attempt began. */
   last_failure_ms: number | null;
   alerted_ms: number | null;
   paused_ms: number | null;
-  /** While the callback is paused, the world time at which one delivery is tried; null after a 410, or if a person paused the callback. */
+  /** World time at which one delivery is sent to a paused callback as a test; null after a 410, or if a person paused the callback. */
   probe_due_ms: number | null;
 }
 
 /** The health of a callback; `health.ts` says how it changes. */
 export type Health = Pick<CallbackRow, "failing_since_ms" | "last_failure_ms" | "alerted_ms" | "paused_ms" | "probe_due_ms">;
 
-/** The kind of the cached fact about a callback; the key is the callback's id. */
+/** The kind of cached fact that holds a callback's row. The key of the fact is the callback's id. */
 export const callbackFact = "webhook_callback";
 
 export async function findCallbackId(reader: Reader, app: string, url: string): Promise<string | undefined> {
@@ -28,7 +28,7 @@ export async function findCallbackId(reader: Reader, app: string, url: string): 
   return row?.id;
 }
 
-/** Stores a callback, and returns the id that is stored: another process's, if two processes insert the URL at the same time. */
+/** Stores a callback and returns its id. If two processes insert the same URL at the same time, both get the id that was stored first. */
 export async function insertCallback(tx: Transaction, id: string, app: string, url: string): Promise<string> {
   await tx.run(sql`INSERT INTO webhook_callbacks (id, app, url) VALUES (${id}, ${app}, ${url}) ON CONFLICT DO NOTHING`);
   return (await findCallbackId(tx, app, url)) ?? id;
@@ -61,11 +61,11 @@ export async function markAlerted(tx: Transaction, id: string, nowMs: number): P
   tx.invalidate(callbackFact, id);
 }
 
-/** Takes the delivery that is due for a paused callback; the next one is due at `nextMs`. Returns false if another process has taken the delivery. */
+/** Claims the next test of a paused callback, and schedules the test after it at `nextMs`. Returns false if another process has claimed the test. */
 export async function takeProbe(tx: Transaction, id: string, nowMs: number, nextMs: number): Promise<boolean> {
   const taken = await tx.run(sql`
     UPDATE webhook_callbacks SET probe_due_ms = ${nextMs} WHERE id = ${id} AND paused_ms IS NOT NULL AND probe_due_ms <= ${nowMs}`);
-  // Also if another process took the delivery, because this process does not know the new time yet.
+  // The cached row is also invalid if another process claimed the test, because that process has stored a new time.
   tx.invalidate(callbackFact, id);
   return taken > 0;
 }
@@ -79,7 +79,7 @@ export async function isWaitedFor(reader: Reader, id: string): Promise<boolean> 
   return row !== undefined;
 }
 
-/** The time of the next retry to each callback that is not paused, earliest first. */
+/** Lists the time of the next retry to each callback that is not paused, earliest first. */
 export function listNextRetries(reader: Reader, limit: number): Promise<{ id: string; url: string; due_ms: number }[]> {
   return reader.all(sql`
     SELECT CAST(r.id AS TEXT) AS id, r.url, r.due_ms FROM (
@@ -89,11 +89,11 @@ export function listNextRetries(reader: Reader, limit: number): Promise<{ id: st
     WHERE r.due_ms IS NOT NULL ORDER BY r.due_ms, r.id LIMIT ${limit}`);
 }
 
-/** The callbacks that fail or are paused, in the order in which they were made. */
+/** Lists the callbacks that fail or are paused, in the order in which they were created. */
 export const listTroubled = (reader: Reader, limit: number): Promise<CallbackRow[]> =>
   reader.all<CallbackRow>(append(callbacks, "AND (c.failing_since_ms IS NOT NULL OR c.paused_ms IS NOT NULL) ORDER BY c.id LIMIT ?", [limit]));
 
-/** For metrics: the numbers of callbacks that fail, that have raised an alert, and that are paused. */
+/** Counts, for the metrics, the callbacks that fail, that have raised an alert, and that are paused. */
 export async function countCallbacks(reader: Reader): Promise<{ failing: number; alerted: number; paused: number }> {
   const row = await reader.get<{ failing: number; alerted: number; paused: number }>(sql`
     SELECT COUNT(c.failing_since_ms) AS failing, COUNT(c.alerted_ms) AS alerted, COUNT(c.paused_ms) AS paused FROM webhook_callbacks c`);

@@ -21,7 +21,7 @@ export class Callbacks {
     this.#rows = new FactCache(database, callbackFact);
   }
 
-  /** Returns the callback's id, which is also the id of its queue. A URL that is new is stored. */
+  /** Returns the callback's id, which is also the id of its queue. A callback with a new URL is stored. */
   async idFor(tx: Transaction, app: string, url: string): Promise<string> {
     const known = this.#byUrl.get(app)?.get(url);
     if (known !== undefined) return known;

@@ -8,7 +8,7 @@ import { RequestFailed } from "#outbound/request";
 
 /** D-61: the time in which the receiver must respond. */
 const HANDSHAKE_MS_MAX = 10_000;
-/** The bytes of the response that are read. The challenge has 10 to 15 digits; an error page can be recognised by its beginning. */
+/** The number of bytes of the response that are read. A challenge has 10 to 15 digits, and an error page can be recognised by its beginning. */
 const RESPONSE_BYTES_MAX = 1_024;
 /** The challenge is a random number below this limit, so that nobody can guess it. */
 const CHALLENGE_MAX = 2 ** 47;
@@ -18,7 +18,7 @@ const CHALLENGE_MAX = 2 ** 47;
  * another status than 200. Throws `challengeMismatch` (2201) if the URL returns another body.
  */
 export async function verifyCallback(client: GuardedClient, url: string, verifyToken: string): Promise<void> {
-  // random: a challenge that can be foreseen proves nothing.
+  // random: if the challenge could be guessed, the right response would not prove that the receiver read the request.
   const challenge = String(randomInt(1_000_000_000, CHALLENGE_MAX));
   let response: OutboundResponse;
   try {
@@ -40,7 +40,7 @@ export async function verifyCallback(client: GuardedClient, url: string, verifyT
   if (received !== challenge) throw challengeMismatch(challenge, excerptOf(received));
 }
 
-/** The characters of a wrong response in the message, enough to recognise an error page. */
+/** The number of characters of a wrong response that the error message shows. They are enough to recognise an error page. */
 const SHOWN_CHARACTERS_MAX = 100;
 
 function excerptOf(body: string): string {

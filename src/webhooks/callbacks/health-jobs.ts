@@ -21,7 +21,7 @@ interface WorldWithWebhooks {
 
 type Job = JobKind<WorldWithWebhooks>;
 
-/** Raises the alert about a callback that fails. The job does nothing if the callback works by then. */
+/** Raises the alert about a callback that fails. The job does nothing if the callback works again when the job runs. */
 const alert: Job = {
   kind: alertJob,
   async run({ webhooks }, id, _payload, job) {
@@ -51,13 +51,13 @@ export const webhookJobs: readonly Job[] = [
 /** The key of the retention job: a world has one such job. */
 const RETENTION_KEY = "world";
 const DAY_MS = 24 * 3_600_000;
-/** World time in which an ended delivery can be read and replayed. A waiting delivery is kept for as long as it waits. */
+/** The world time for which an ended delivery can be read and replayed. A waiting delivery is stored for as long as it waits. */
 const RETENTION_MS = 30 * DAY_MS;
 const RETENTION_EVERY_MS = DAY_MS;
-/** The number of POSTs that one transaction removes. */
+/** The number of deliveries, or of log entries, that one transaction removes. */
 const ROWS_MAX = 100;
 
-/** Schedules the retention job. Called with the first delivery of a process; after that the job schedules itself. */
+/** Schedules the retention job. A process calls this function for its first delivery; after that, the job schedules itself. */
 export async function beginRetention(tx: Transaction, jobs: Jobs<unknown>, nowMs: number): Promise<void> {
   if ((await jobs.dueTimeOf(tx, retentionJob, RETENTION_KEY)) === undefined) await scheduleNext(tx, jobs, nowMs);
 }

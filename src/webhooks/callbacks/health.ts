@@ -54,7 +54,7 @@ export const isGone = (health: Health): boolean => isClosed(health) && health.fa
 /** D-273: whether a person paused the callback. */
 export const isHeld = (health: Health): boolean => isClosed(health) && health.failing_since_ms === null;
 
-/** The health of a callback after an attempt. Returns the object `before` itself if nothing changes. */
+/** Computes the health of a callback after an attempt. Returns the object `before` itself if the health does not change. */
 export function healthAfter(before: Health, { result, atMs }: AttemptResult): Health {
   if (isClosed(before)) return before;
   const { failing_since_ms, last_failure_ms, alerted_ms, paused_ms } = before;
@@ -69,7 +69,7 @@ export function healthAfter(before: Health, { result, atMs }: AttemptResult): He
     };
   }
   if (paused_ms !== null) return before;
-  // An attempt can be from before the series began, if somebody moved the world's clock back.
+  // If somebody moved the world's clock back, the attempt may have begun before the series of failures.
   if (failing_since_ms === null || last_failure_ms === null || atMs < failing_since_ms || atMs - last_failure_ms > SILENCE_MS_MAX)
     return { ...WORKING, failing_since_ms: atMs, last_failure_ms: atMs };
   const failing = { ...before, last_failure_ms: Math.max(last_failure_ms, atMs) };
@@ -88,7 +88,7 @@ export interface HealthChange {
   readonly became: "failing" | "paused";
 }
 
-/** Stores the results of attempts at a callback, in their order. Returns the callback if it began to fail, or was paused. */
+/** Stores the health of a callback after the given attempts, which are in order. Returns the callback if it began to fail or was paused. */
 export async function recordAttempts(
   tx: Transaction,
   { callbacks, jobs }: HealthDeps,
@@ -96,7 +96,7 @@ export async function recordAttempts(
   attemptResults: readonly AttemptResult[],
 ): Promise<HealthChange | undefined> {
   const known = callbacks.peek(id);
-  // Most callbacks work, and nothing about their health is stored.
+  // The health of most callbacks does not change, because they worked before and after the attempts.
   if (known !== undefined && isWorking(known) && attemptResults.every(({ result }) => result === "delivered")) return undefined;
   await tx.lock("webhook_callback", id);
   const before = await findCallback(tx, id);
@@ -118,7 +118,7 @@ async function setAlert(tx: Transaction, jobs: Jobs<unknown>, id: string, before
     await jobs.schedule(tx, { kind: alertJob, key: id, dueMs: failing_since_ms + ALERT_AFTER_MS });
 }
 
-/** Makes a callback count as working: it neither fails nor is paused any more. */
+/** Stores that a callback works, so that it no longer counts as failing or paused. */
 export async function resumeCallback(tx: Transaction, jobs: Jobs<unknown>, id: string): Promise<void> {
   await saveHealth(tx, id, WORKING);
   await jobs.cancel(tx, alertJob, id);

@@ -20,14 +20,14 @@ export class FieldCatalogue {
     return this.#byObject.get(object)?.get(field);
   }
 
-  /** Returns a field that exists for certain, because a schema or a definition guarantees it. */
+  /** Returns a field that the caller knows to exist, because a schema or a definition guarantees it. Throws if the field does not exist. */
   read(object: WebhookObject, field: string): WebhookField {
     const found = this.find(object, field);
     if (found === undefined) throw new Error(`${object} has no webhook field ${field}`);
     return found;
   }
 
-  /** The names of an object's fields. */
+  /** Returns the names of an object's fields. */
   namesOf(object: WebhookObject): string[] {
     return [...(this.#byObject.get(object)?.keys() ?? [])];
   }
@@ -41,7 +41,7 @@ export class FieldCatalogue {
     return this.find(object, field)?.honoursOverrides === true;
   }
 
-  /** The key that carries a field's updates. The most common one for a stored event whose field no longer exists. */
+  /** The key of an entry that contains a field's updates. If the field of a stored event no longer exists, this is the most common key. */
   carriedIn({ object, field }: { readonly object: string; readonly field: string }): WebhookField["carriedIn"] {
     return this.find(object, field)?.carriedIn ?? "changes";
   }

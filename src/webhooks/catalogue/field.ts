@@ -1,5 +1,5 @@
 /**
- * A webhook field as data: its object, its place in an entry, whether it follows overrides, its payload, and an example. The feature that owns the
+ * A webhook field as data: its object, its key in an entry, whether overrides apply to it, its payload, and an example. The feature that owns the
  * event's noun defines the field in `x.webhooks.ts` and passes it to `emit`, which accepts only this field's payload.
  */
 import { type Static, type TSchema, Type } from "typebox";
@@ -20,17 +20,17 @@ export interface ExampleEvent {
   readonly nowMs: number;
 }
 
-/** The definition of a field. The defaults fit most fields: carried in `changes`, without overrides. */
+/** The definition of a field. By default, an entry contains the field's updates in `changes`, and overrides do not apply to them. */
 interface FieldDefinition<S extends TSchema> {
   readonly object: WebhookObject;
   readonly field: string;
-  /** `changes` carries `{field, value}` (HOOK-16, D-62); `messaging` carries the payload itself (HOOK-5, HOOK-11). */
+  /** The list `changes` of an entry contains `{field, value}` (HOOK-16, D-62); the list `messaging` contains payloads (HOOK-5, HOOK-11). */
   readonly carriedIn?: "changes" | "messaging";
-  /** Whether overrides apply to the events (ROUTE-1 to ROUTE-3), or they always go to the app's own callback (ROUTE-17). */
+  /** Whether overrides apply to the events (ROUTE-1 to ROUTE-3). If not, the events always go to the app's own callback (ROUTE-17). */
   readonly honoursOverrides?: boolean;
-  /** The payload's schema, without the parts that belong to the envelope. */
+  /** The schema of the payload, without the keys of the envelope around it. */
   readonly payload: S;
-  /** A payload for trying a receiver out; people recognise it as made up. */
+  /** Makes a payload with which somebody can try a receiver. People recognise the payload as invented. */
   example(event: ExampleEvent): Static<S>;
   readonly clauses?: readonly string[];
   readonly summary: string;
@@ -52,19 +52,19 @@ export const payloadId = Type.String({ pattern: "^[1-9][0-9]*$" });
 export const EXAMPLE_ID = "1000000000000001";
 
 export interface PayloadProblem {
-  /** The place in the payload, e.g. `message.text`; empty if the problem is the payload as a whole. */
+  /** The path of the wrong value in the payload, e.g. `message.text`; empty if the payload as a whole is wrong. */
   readonly path: string;
-  /** The problem in words, without values of the payload, which may be personal. */
+  /** The description of the problem, without values of the payload, because they may be personal data. */
   readonly problem: string;
 }
 
 const validators = new WeakMap<WebhookField, Validator>();
 
-/** Finds out how the payload breaks its field's contract. Returns undefined if the payload keeps the contract. */
+/** Finds the first problem of a payload, by the schema of its field. Returns undefined if the payload is valid. */
 export function findPayloadProblem(field: WebhookField, payload: unknown): PayloadProblem | undefined {
   let validator = validators.get(field);
   if (validator === undefined) {
-    // The schema is compiled with the first event, because most fields never have an event.
+    // The schema is compiled at the first event of the field, because most fields never have an event.
     validator = Compile(field.payload);
     validators.set(field, validator);
   }
@@ -76,7 +76,8 @@ function problemOf(validator: Validator, payload: unknown): PayloadProblem {
   let problem = "does not keep its contract";
   for (const { keyword, instancePath, message, params } of validator.Errors(payload)) {
     const steps = instancePath.split("/");
-    // An unknown key is reported by the object that holds it. In a union, the alternative that fits best was meant.
+    // The error `boolean` is skipped, because the object around an unknown key reports that key. In a union, the deepest error is reported, because
+    // it belongs to the alternative that fits best.
     if (keyword === "boolean" || steps.length <= deepest.length) continue;
     deepest = steps;
     const allowed = "allowedValues" in params ? `: ${params.allowedValues.join(", ")}` : "";

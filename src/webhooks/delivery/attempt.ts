@@ -18,7 +18,7 @@ import { signatureHeaders } from "./signing.ts";
 /** D-62: the time in which the receiver must respond. */
 const DEADLINE_MS = 15_000;
 const RESPONSE_BYTES_MAX = 64 * 1024;
-/** The part of a response that is kept: enough to recognise an error page. */
+/** The number of bytes of a response that are stored. They are enough to recognise an error page. */
 const RESPONSE_KEPT_BYTES = 256;
 const GONE = 410;
 /** The payload of an event about an erased person; such an event is not sent any more (D-172). */
@@ -45,7 +45,7 @@ export function attemptDelivery(deps: DeliveryDeps, claimed: Claimed): Promise<O
 
 const causeOf = ({ traceparent, tracestate }: EventRow): TraceContext | undefined => (traceparent === null ? undefined : { traceparent, tracestate });
 
-/** The text of an error may name the address of the receiver, so only its first word counts, which is its kind. */
+/** Records an attempt in its span. Of an error, only the text before the colon is recorded, because the rest may contain the receiver's address. */
 function recordAttempt(span: OpenSpan, { kind, attempt: { status, error } }: AttemptedOutcome): void {
   if (status !== undefined) span.set({ "http.response.status_code": status });
   if (kind !== "delivered") span.fail(error?.split(":", 1)[0] ?? String(status));
@@ -59,7 +59,7 @@ async function attempt(deps: DeliveryDeps, claimed: Claimed): Promise<Outcome> {
     return { kind: "failed", attempt: { time_ms: nowMs, error: "erased: it was about a person who was erased" }, endedMs: nowMs };
   const { fields, facts, database, callbacks } = deps;
   const app = nodeId(row.app);
-  // Only retries are looked at: a first attempt follows its event at once, and waiting deliveries were ended when the app unsubscribed.
+  // Only retries are checked. A first attempt follows its event at once, and the first attempts that waited were ended when the app unsubscribed.
   if (claimed.isRetry && !(await isWanted(facts, database.reader, app, [row, ...claimed.members], nowMs)))
     return { kind: "unsubscribed", endedMs: nowMs };
   const of = await facts.findApp(database.reader, app);
@@ -71,14 +71,14 @@ async function attempt(deps: DeliveryDeps, claimed: Claimed): Promise<Outcome> {
   }
   const callback = row.callback === NO_CALLBACK ? undefined : await callbacks.find(row.callback);
   if (callback?.url !== route.url) return { kind: "moved", url: route.url };
-  // The callback was paused after this delivery was claimed: by the result of another delivery, or while the callback was being read.
+  // The result of another delivery has paused the callback after this delivery was claimed, or while the callback was being read.
   if (callback.paused_ms !== null && !claimed.isProbe) return { kind: "back" };
   const secrets = secretsOf(deps, of);
   if (deps.faults.isEmpty || claimed.isProbe) return send(deps, claimed, events, route.url, secrets);
   return sendFaulty(deps, claimed, events, () => send(deps, claimed, events, route.url, secrets));
 }
 
-/** D-150: sends a delivery with a fault on purpose. The receiver is not to blame, so the fault does not count against it. */
+/** D-150: sends a delivery with a fault that a tester ordered. The fault does not change the health of the receiver's callback. */
 async function sendFaulty(deps: DeliveryDeps, claimed: Claimed, events: readonly EventRow[], sendOnce: () => Promise<Outcome>): Promise<Outcome> {
   const { row, isRetry } = claimed;
   const post = { delivery: row.id, callback: row.callback, fields: events.map(({ field }) => field), entity: row.entity, isRetry };
@@ -86,14 +86,14 @@ async function sendFaulty(deps: DeliveryDeps, claimed: Claimed, events: readonly
   const nowMs = deps.clock.nowMs();
   if (effect === "lose") return { kind: "failed", attempt: { time_ms: nowMs, error: "fault: lost" }, endedMs: nowMs };
   const reordered = { time_ms: nowMs, error: "fault: reordered" };
-  // As after a failed first attempt, later events of the same entity go first.
+  // The effect is the same as after a failed first attempt: later events of the same entity are delivered first.
   if (effect === "reorder") return failure(deps, claimed, reordered, false);
   if (effect === "follow") return { kind: "retry", attempt: reordered, dueMs: nowMs, isTimeout: false };
   if (effect === "batch") return { kind: "back" };
   const outcome = await sendOnce();
   if (outcome.kind !== "delivered") return outcome;
   deps.faults.delivered(post);
-  // The result of the second POST changes nothing, because the receiver has the delivery already.
+  // The result of the second POST is ignored, because the receiver has the delivery already.
   if (effect === "repeat") await sendOnce();
   return outcome;
 }
@@ -118,14 +118,14 @@ async function send(
   );
   const timestamp = Math.floor(deps.realNowMs() / 1000);
   const headers = signatureHeaders(secrets, { webhookId: `msg_${row.id}`, timestamp, body, hasSha1: deps.profile() === "clients" });
-  // time: the duration of a receiver's response is real time.
+  // time: the latency of a receiver is measured in real time.
   let startMs = performance.now();
   const attempt = { time_ms: deps.clock.nowMs(), callback: row.callback, timestamp };
   const unanswered: Attempt[] = [];
   const failed = (error: RequestFailed): Attempt => ({ ...attempt, latency_ms: since(startMs), error: `${error.kind}: ${error.message}` });
   const onResend = (error: RequestFailed) => {
     unanswered.push(failed(error));
-    // time: real time, as at the first start.
+    // time: latencies are measured in real time.
     startMs = performance.now();
   };
   let outcome: AttemptedOutcome;
@@ -150,7 +150,7 @@ async function send(
   return unanswered.length === 0 ? outcome : { ...outcome, unanswered };
 }
 
-/** D-357: the receiver continues the trace. */
+/** D-357: returns the headers with which the receiver can continue the trace. */
 function traceHeaders(tracing: Tracing | undefined): Record<string, string> {
   const context = tracing?.current();
   if (context === undefined) return {};
@@ -172,7 +172,7 @@ function failure(deps: DeliveryDeps, { row, firstMs, isProbe }: Claimed, attempt
   return dueMs === undefined ? { kind: "failed", attempt, endedMs: nowMs } : { kind: "retry", attempt, dueMs, isTimeout };
 }
 
-// time: real time, as at the start.
+// time: latencies are measured in real time.
 const since = (startMs: number): number => Math.round((performance.now() - startMs) * 10) / 10;
 
 const startOf = (body: Buffer): string => body.toString("utf8", 0, RESPONSE_KEPT_BYTES);
@@ -188,7 +188,8 @@ const updateOf = (fields: FieldCatalogue, { object, field, entity, time_ms, payl
 const opened = new WeakMap<WebhookApp, readonly string[]>();
 
 /**
- * The secrets of an app that sign its deliveries. Opening a sealed secret costs as much as a signature, so it is done once for each state of an app.
+ * Returns the secrets that sign the deliveries of an app. Opening a sealed secret takes as long as a signature, so the opened secrets are cached for
+ * each object `app`.
  */
 export function secretsOf({ sealer, realNowMs }: Pick<DeliveryDeps, "sealer" | "realNowMs">, app: WebhookApp): readonly string[] {
   let secrets = opened.get(app);

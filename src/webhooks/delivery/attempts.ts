@@ -2,7 +2,7 @@
 export interface Attempt {
   /** World time at which the attempt began. */
   readonly time_ms: number;
-  /** The callback's id; left out if no request was made. */
+  /** The id of the callback. The key is left out if no request was made. */
   readonly callback?: string;
   /** The time in the attempt's signatures (D-62), in Unix seconds of real time. The key is left out if no request was made. */
   readonly timestamp?: number;
@@ -16,10 +16,10 @@ export interface Attempt {
   readonly error?: string;
 }
 
-/** The number of attempts that are kept: a full retry table and a few replays. If there are more, the first and the last ones are kept. */
+/** The number of attempts that a row stores, enough for all retries and a few replays. Of more attempts, the row has the first and the last ones. */
 const ATTEMPTS_KEPT_MAX = 30;
 
-/** The attempts of a delivery that was not sent yet, as JSON. */
+/** The JSON list of the attempts at a delivery that was never sent. */
 export const NO_ATTEMPTS = "[]";
 
 export function withAttempts(attempts: string, added: readonly Attempt[]): string {

@@ -1,5 +1,5 @@
 /**
- * Claiming: decides which deliveries are sent next, and which of them travel together. A claim takes one transaction, which runs again if it was
+ * Claims deliveries: decides which deliveries are sent next, and which of them share a POST. A claim is one transaction, which runs again if it was
  * rolled back.
  */
 import type { Transaction } from "#storage/database";
@@ -33,17 +33,17 @@ export interface ClaimRequest {
   readonly queue: string;
   readonly firsts: number;
   readonly retries: number;
-  /** Entities whose first attempts this process holds: later first attempts of these entities wait. The set changes while the claim runs. */
+  /** The entities that have a first attempt in this process. Other first attempts of these entities wait. The set changes while the claim runs. */
   readonly busy: ReadonlySet<string>;
   /** The entity at which the last search of this queue ended. */
   readonly fromEntity: string;
-  /** Whether the callback is paused: then the claim takes one delivery, if no other process has taken this hour's delivery (D-137). */
+  /** Whether the callback is paused. A paused callback gets one delivery an hour as a test, unless another process has claimed the test (D-137). */
   readonly isProbe: boolean;
 }
 
 export interface Claimed {
   readonly row: ClaimedRow;
-  /** The events that travel in the delivery's POST, after its own event. */
+  /** The further events in the delivery's POST, after its own event. */
   readonly members: readonly EventRow[];
   readonly isRetry: boolean;
   /** Whether the callback is paused, so that this attempt finds out whether the callback works again. */
@@ -54,8 +54,8 @@ export interface Claimed {
 }
 
 /**
- * The state of a queue as a claim saw it; it holds once the transaction has committed. The claim leaves a delivery that waits for its first attempt
- * for one of two reasons. Each reason makes the queue look for the delivery later:
+ * The state of a queue as a claim saw it; it is valid once the transaction has committed. The claim leaves a delivery that waits for its first
+ * attempt for one of two reasons. Each reason makes the queue look for the delivery later:
  *
  * | left because | looked for again |
  * | --- | --- |
@@ -81,11 +81,11 @@ export const FIRST_ENTITY = "0";
 
 /** D-62: the number of updates in one POST. */
 const UPDATES_MAX = 1_000;
-/** The size of the payloads in one POST, so that a receiver with a usual limit on bodies accepts it. */
+/** The size of all payloads in one POST. Receivers with a usual limit on bodies accept a POST of this size. */
 const BATCH_BYTES_MAX = 512 * 1024;
-/** The number of joined deliveries in all batches of a turn, so that a long backlog is not read into memory at once. */
+/** The number of deliveries that join the batches of one turn. The limit prevents that a long backlog is read into memory at once. */
 const JOINED_MAX = 4_000;
-/** The number of waiting deliveries that are looked at beyond those that may be claimed, since some may wait behind another one of their entity. */
+/** The number of waiting deliveries that a search reads in addition to the number to claim, because some may wait behind others of their entity. */
 const LOOK_AHEAD = 16;
 /** The number of deliveries that one statement gives back. */
 const GIVEN_BACK_MAX = 512;
@@ -101,7 +101,7 @@ interface Found {
   readonly heads: readonly string[];
   /** The ids in `heads` of deliveries that have further deliveries of their entity behind them. */
   readonly followed: ReadonlySet<string>;
-  /** The first attempts that wait, the oldest first, as far as the claim looked at them. */
+  /** The waiting first attempts that the claim has read, the oldest first. */
   readonly waiting: readonly WaitingRow[];
   readonly isWhole: boolean;
   readonly view: Omit<ClaimView, "hasBlocked">;
@@ -110,7 +110,7 @@ interface Found {
 
 export async function claim(tx: Transaction, requests: readonly ClaimRequest[], turn: ClaimTurn): Promise<Claims> {
   const { nowMs, fields } = turn;
-  // The look-ups run side by side, so that on PostgreSQL their statements travel together.
+  // The look-ups run concurrently, so that PostgreSQL gets their statements in one round trip.
   const [fence, found] = await Promise.all([
     turn.fence,
     Promise.all(requests.map((request) => (request.isProbe ? lookForProbe : look)(tx, request, nowMs))),
@@ -119,7 +119,7 @@ export async function claim(tx: Transaction, requests: readonly ClaimRequest[], 
   const probed = new Set(requests.filter(({ isProbe }) => isProbe).map(({ queue }) => queue));
   const firstIds = found.flatMap(({ heads }) => heads);
   const retryIds = found.flatMap(({ dueRetries }) => dueRetries);
-  // Between the look and the lock another process may have moved a delivery to a queue that this turn does not serve.
+  // Between the search and the lock, another process may have moved a delivery to a queue that this turn does not serve.
   const isHere = ({ callback }: ClaimedRow): boolean => queues.has(callback);
   const [lockedFirsts, lockedRetries] = await Promise.all([
     firstIds.length === 0 ? [] : lockFirsts(tx, firstIds),
@@ -145,7 +145,7 @@ export async function claim(tx: Transaction, requests: readonly ClaimRequest[], 
   return { claimed: [...firsts.map(claimedAs(false)), ...retries.map(claimedAs(true))], views: viewsOf(found, idsOf(firsts), joined) };
 }
 
-/** Gives back deliveries that are claimed under `fence` but not in `held`, as after a commit whose connection broke. */
+/** Gives back the deliveries that are claimed under `fence` but are not in `held`. They exist if the connection broke during a commit. */
 export async function giveBackUnknown(
   tx: Transaction,
   { fence, nowMs, held }: { readonly fence: number; readonly nowMs: number; readonly held: ReadonlySet<string> },
@@ -155,7 +155,7 @@ export async function giveBackUnknown(
 }
 
 /**
- * The state of each queue after the claim. A delivery that the claim looked at, but neither claimed nor joined to a batch, waits behind another of
+ * Returns the state of each queue after the claim. A delivery that the claim read, but neither claimed nor joined to a batch, waits behind another of
  * its entity.
  */
 function viewsOf(found: readonly Found[], claimed: readonly string[], joined: ReadonlyMap<string, readonly EventRow[]>): ClaimView[] {
@@ -183,7 +183,7 @@ async function look(tx: Transaction, request: ClaimRequest, nowMs: number): Prom
   }
   let nextEntity = request.fromEntity;
   if (!isWhole && firsts > 0) {
-    // Many deliveries wait behind a few entities, so the other entities are searched one by one.
+    // The search above found many deliveries of a few entities, so the other entities are searched one by one.
     if (headOf.size < firsts) nextEntity = await lookFurther(tx, request, headOf, followed);
     hasMore ||= headOf.size === firsts;
   }
@@ -219,7 +219,7 @@ async function lookForRetries(
 }
 
 /**
- * Adds the first deliveries (heads) of further entities, beginning after the entity at which the last search ended. Returns the entity at which this
+ * Finds the first deliveries (heads) of further entities, beginning after the entity at which the last search ended. Returns the entity at which this
  * search ended.
  */
 async function lookFurther(
@@ -240,7 +240,7 @@ async function lookFurther(
 }
 
 /**
- * D-62, D-63: joins to each first delivery (head) the deliveries behind it in the order of its entity, as far as they go by the same route, whichever
+ * D-62, D-63: joins to each first delivery (head) the deliveries that follow it in its entity's order, as long as they have the same route, whichever
  * overrides are set or removed.
  */
 async function joinAll(tx: Transaction, fields: FieldCatalogue, heads: readonly ClaimedRow[]): Promise<ReadonlyMap<string, readonly EventRow[]>> {
@@ -250,8 +250,8 @@ async function joinAll(tx: Transaction, fields: FieldCatalogue, heads: readonly 
   const waiting = ids.length === 0 ? new Set<string>() : await lockWaiting(tx, ids);
   const joined = new Map<string, readonly EventRow[]>();
   for (const { head, rows } of behind) {
-    // The batch ends before the first delivery that another process has claimed, that was a batch, or that was tried, because later deliveries go
-    // after that one.
+    // The batch ends before the first delivery that another process has claimed, that is itself a batch, or that was tried, because the deliveries
+    // after that one must be sent later.
     const end = rows.findIndex(({ id }) => !waiting.has(id));
     const members = end < 0 ? rows : rows.slice(0, end);
     if (members.length > 0) joined.set(head.id, members);
@@ -262,7 +262,7 @@ async function joinAll(tx: Transaction, fields: FieldCatalogue, heads: readonly 
 
 function alike(fields: FieldCatalogue, head: ClaimedRow, followers: readonly EventRow[]): EventRow[] {
   const rows: EventRow[] = [];
-  // Payloads are stored in ASCII, as they are sent (D-62): each character is a byte.
+  // Each character of a payload is one byte, because payloads are stored and sent in ASCII (D-62).
   let bytes = head.payload.length;
   for (const follower of followers) {
     bytes += follower.payload.length;

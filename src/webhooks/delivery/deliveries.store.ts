@@ -8,7 +8,7 @@ export const WAITING = 0;
 export const SENDING = 1;
 export const DELIVERED = 2;
 export const FAILED = 3;
-/** 5 and not 4: the status 4 means that the delivery travels in another delivery's POST. */
+/** The status of a delivery whose app has unsubscribed. The status 4 means that the delivery's event is in another delivery's POST. */
 export const UNSUBSCRIBED = 5;
 
 /** The queue of deliveries that have no callback yet. */
@@ -22,7 +22,7 @@ export interface EventRow extends Row {
   phone: string | null;
   time_ms: number;
   payload: string;
-  /** The span that caused the event (D-357); null if traces were off. */
+  /** The trace context of the request that caused the event (D-357); null if traces were off. */
   traceparent: string | null;
   tracestate: string | null;
 }
@@ -35,7 +35,7 @@ export interface ClaimedRow extends EventRow {
   members: number;
   first_attempt_ms: number | null;
   tries: number;
-  /** The attempts as JSON, see `attempts.ts`. */
+  /** The JSON list of the attempts, see `attempts.ts`. */
   attempts: string;
 }
 
@@ -74,7 +74,7 @@ export interface WaitingRow extends Row {
   entity: string;
 }
 
-/** First attempts that wait in a queue, the oldest first. */
+/** Finds the first attempts that wait in a queue, the oldest first. */
 export function findFirsts(tx: Reader, queue: string, limit: number): Promise<WaitingRow[]> {
   return tx.all<WaitingRow>(sql`
     SELECT CAST(d.id AS TEXT) AS id, CAST(d.queue_entity AS TEXT) AS entity FROM webhook_deliveries d
@@ -82,8 +82,8 @@ export function findFirsts(tx: Reader, queue: string, limit: number): Promise<Wa
 }
 
 /**
- * Finds deliveries that come first in the order of their entity and are not under way, for the entities after `after`. The search hops through the
- * index, entity by entity, so it is quick even if many deliveries wait for one entity.
+ * Finds deliveries that come first in the order of their entity and are not under way, for the entities after `after`. The query reads one row of the
+ * index for each entity, so it is quick even if many deliveries of one entity wait.
  */
 export function findFreeHeads(tx: Reader, queue: string, after: string, limit: number): Promise<WaitingRow[]> {
   return tx.all<WaitingRow>(sql`
@@ -106,7 +106,7 @@ export function findDueRetries(tx: Reader, queue: string, nowMs: number, limit: 
     WHERE d.callback = ${queue} AND d.retry_due_ms <= ${nowMs} ORDER BY d.retry_due_ms, d.id LIMIT ${limit}`);
 }
 
-/** The time of the first retry that is due after `nowMs`. */
+/** Finds the time of the first retry that is due after `nowMs`. */
 export async function findNextRetryTime(tx: Reader, queue: string, nowMs: number): Promise<number | undefined> {
   const row = await tx.get<{ due_ms: number | null }>(
     sql`SELECT MIN(d.retry_due_ms) AS due_ms FROM webhook_deliveries d WHERE d.callback = ${queue} AND d.retry_due_ms > ${nowMs}`,
@@ -133,8 +133,8 @@ const claimedFirsts = append(
 );
 
 /**
- * Locks those of the deliveries that no other process is claiming and that come first in the order of their entity. So two processes never have two
- * deliveries of an entity under way, whenever each of them looked.
+ * Locks those of the deliveries that no other process is claiming and that come first in the order of their entity. Because of this check, two
+ * processes never send first attempts of the same entity at the same time.
  */
 export function lockFirsts(tx: Transaction, ids: readonly string[]): Promise<ClaimedRow[]> {
   return tx.all<ClaimedRow>(withIds(claimedFirsts, "d.id", ids, `ORDER BY d.id ${tx.skipLocked("d")}`));
@@ -155,7 +155,7 @@ export async function claimRetries(tx: Transaction, ids: readonly string[], fenc
   await tx.run(withIds(sql`UPDATE webhook_deliveries SET status = 1, retry_due_ms = NULL, fence = ${fence} WHERE fence = 0`, "id", ids));
 }
 
-/** Puts deliveries back as they were before they were claimed: a first attempt waits in its queue, a retry is due. */
+/** Restores deliveries to their state before they were claimed: a first attempt waits in its queue, and a retry is due. */
 export async function giveBackClaimed(tx: Transaction, ids: readonly string[], fence: number, nowMs: number): Promise<void> {
   const back = sql`
     UPDATE webhook_deliveries SET status = 0, fence = 0, first_callback = CASE WHEN queue_entity IS NULL THEN NULL ELSE callback END,
@@ -164,15 +164,16 @@ export async function giveBackClaimed(tx: Transaction, ids: readonly string[], f
 }
 
 /**
- * The app's deliveries that come after the delivery `head` in the order of its entity. The queue of deliveries without a callback holds deliveries of
- * many apps, and one app's events must never travel in another app's POST. Another process may already be sending the last of the found deliveries.
+ * Finds the app's deliveries after the delivery `head` in the order of its entity. The app is compared because the queue of deliveries without a
+ * callback has deliveries of many apps, and a POST must never contain events of another app. Another process may already be sending the last of the
+ * found deliveries.
  */
 export function findFollowers(tx: Reader, { id, callback, entity, app }: ClaimedRow, limit: number): Promise<EventRow[]> {
   const behind = "WHERE d.callback = ? AND d.queue_entity = ? AND d.id > ? AND d.app = ? ORDER BY d.id LIMIT ?";
   return tx.all<EventRow>(append(eventRows, behind, [callback, entity, id, app, limit]));
 }
 
-/** Locks those of the deliveries that wait, were not sent, have a body of one event, and that no other process is claiming. */
+/** Locks those of the deliveries that wait, were never sent, have one event, and are not being claimed by another process. */
 export async function lockWaiting(tx: Transaction, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const waiting = sql`
     SELECT CAST(d.id AS TEXT) AS id FROM webhook_deliveries d WHERE d.first_callback IS NOT NULL AND d.members = 0 AND d.attempts = ${NO_ATTEMPTS}`;
@@ -186,11 +187,11 @@ export async function joinMembers(tx: Transaction, head: string, ids: readonly s
   await tx.run(sql`UPDATE webhook_deliveries SET members = ${ids.length} WHERE id = ${head}`);
 }
 
-/** The events of the deliveries that joined the delivery `head`, in their order in the body. */
+/** Finds the events of the deliveries that joined the delivery `head`, in their order in the body. */
 export const findMembers = (reader: Reader, head: string): Promise<EventRow[]> =>
   reader.all<EventRow>(append(eventRows, "WHERE d.head = ? ORDER BY d.id", [head]));
 
-/** The end of an attempt; one of `due_ms` and `ended_ms` is null. */
+/** The result of an attempt. Either `due_ms` or `ended_ms` is null. */
 export interface ResultRow {
   readonly id: string;
   readonly fence: number;
@@ -201,10 +202,10 @@ export interface ResultRow {
 }
 
 const results = sql`WITH ended (id, fence, status, attempts, due_ms, ended_ms) AS`;
-/** Only the first row has casts, because PostgreSQL takes its types for all rows. */
+/** The placeholders of the first row. Only this row has casts, because PostgreSQL uses the types of the first row for all rows. */
 const FIRST_RESULT = "(CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS INTEGER), CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS BIGINT))";
 
-/** Stores the ends of attempts. A delivery that another session has taken over stays as it is. */
+/** Stores the results of attempts. A delivery that another session has taken over does not change. */
 export async function saveResults(tx: Transaction, rows: readonly ResultRow[]): Promise<void> {
   const [last] = rows.slice(-1);
   if (last === undefined) return;
@@ -231,7 +232,7 @@ function resultsText(size: number): string {
     FROM ended WHERE webhook_deliveries.id = ended.id AND webhook_deliveries.fence = ended.fence`;
 }
 
-/** Makes a delivery wait for the same attempt as before, perhaps in another queue. */
+/** Makes a claimed delivery wait again for the same attempt, perhaps in another queue. */
 export async function saveMove(
   tx: Transaction,
   { id, entity, attempts }: Pick<ClaimedRow, "id" | "entity" | "attempts">,
@@ -245,7 +246,7 @@ export async function saveMove(
       queue_entity = ${isFirst ? entity : null}, retry_due_ms = ${isFirst ? null : nowMs}, attempts = ${attempts} WHERE id = ${id} AND fence = ${fence}`);
 }
 
-/** The deliveries that an ended session was sending when it ended. */
+/** Finds the deliveries that an ended session was sending when it ended. */
 export function findSending(tx: Reader, fence: number): Promise<{ id: string; attempts: string }[]> {
   return tx.all<{ id: string; attempts: string }>(
     sql`SELECT CAST(d.id AS TEXT) AS id, d.attempts FROM webhook_deliveries d WHERE d.fence = ${fence} AND d.fence > 0 ORDER BY d.id`,
@@ -259,7 +260,7 @@ export interface QueueWithFirsts extends Row {
   oldest: string;
 }
 
-/** Every queue in which a delivery waits for its first attempt. The search hops through the index, queue by queue. */
+/** Finds every queue in which a delivery waits for its first attempt. The query reads one row of the index for each queue. */
 export function findQueuesWithFirsts(reader: Reader): Promise<QueueWithFirsts[]> {
   return reader.all<QueueWithFirsts>(sql`
     WITH RECURSIVE queues (id) AS (
@@ -277,7 +278,7 @@ export interface QueueWithRetries extends Row {
   oldest: string;
 }
 
-/** Every queue with retries, and the time of its first retry. */
+/** Finds every queue with retries, and the time of its first retry. */
 export function findQueuesWithRetries(reader: Reader): Promise<QueueWithRetries[]> {
   return reader.all<QueueWithRetries>(sql`
     WITH RECURSIVE queues (id) AS (
@@ -306,12 +307,12 @@ export interface QueuedCounts extends Row {
   oldest_ms: number | null;
 }
 
-/** The number at which counting stops, so that a queue of any length costs some ms. */
+/** The number at which counting stops, so that counting takes a few ms for a queue of any length. */
 const DELIVERIES_COUNTED_MAX = 100_000;
 
 /**
- * Counts deliveries that have not ended, by state, without those that have no callback. Beyond `DELIVERIES_COUNTED_MAX`, the oldest is the oldest of
- * the counted ones.
+ * Counts the deliveries to callbacks that have not ended, by state. If a state has more than `DELIVERIES_COUNTED_MAX` deliveries, `oldest_ms` is
+ * the time of the oldest counted delivery.
  */
 export function countQueued(reader: Reader): Promise<QueuedCounts[]> {
   return reader.all<QueuedCounts>(sql`

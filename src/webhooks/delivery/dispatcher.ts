@@ -1,5 +1,5 @@
 /**
- * Delivers webhooks, as a source of the world's loop. Each turn claims deliveries in one transaction. The results of their attempts are stored in
+ * Delivers webhooks in the turns of the world's loop. Each turn claims deliveries in one transaction. The results of their attempts are stored in
  * other transactions, and no transaction is open while a request is under way.
  */
 import type { WorkSession } from "#jobs/work-session";
@@ -18,11 +18,11 @@ import type { EndpointQueue } from "./queue/endpoint-queue.ts";
 import { CLAIMED_MAX, EndpointQueues } from "./queue/endpoint-queues.ts";
 import { ResultWriter, type StoredResult } from "./results.ts";
 
-/** The interval in which a shared database is searched for deliveries that other processes emitted or left. */
+/** The interval at which a process searches a shared database for deliveries that other processes stored or did not finish. */
 const LOOK_MS = 1_000;
 /**
- * The time after which an attempt is repeated that failed before it could send, because the database could not be reached or the program has a
- * mistake.
+ * If an attempt fails before its request is sent, because the database cannot be reached or the program has a mistake, it is repeated after this
+ * time.
  */
 const AGAIN_MS = 1_000;
 
@@ -40,12 +40,12 @@ export class DeliveryDispatcher implements WorkSource {
   #hasStored = false;
   /** The ids of deliveries that are claimed and whose result is not stored. */
   readonly #held = new Set<string>();
-  /** Whether a claim failed. A failed claim may have been stored, if the connection broke at the commit. */
+  /** Whether a claim failed. The database may have stored a failed claim, because the connection may have broken after the commit. */
   #mayHoldMore = false;
   /** The number of deliveries that are claimed and whose attempt has not ended. */
   #unended = 0;
   #whenSettled: (() => void)[] = [];
-  /** The number of looks that were asked for. One is missing whenever deliveries may wait that no queue knows of, as at the start. */
+  /** The number of requested searches for waiting deliveries. A search is requested if deliveries may wait that no queue knows, as at the start. */
   #looksAsked = 1;
   #looksMade = 0;
   #lookedAtMs = 0;
@@ -65,25 +65,25 @@ export class DeliveryDispatcher implements WorkSource {
   fenceForNew(queue: string): number | undefined {
     const { loop } = this.#options;
     const fence = loop.session.soleFence;
-    // Before the first look this process does not know which deliveries wait.
+    // Before its first search, this process does not know which deliveries wait.
     if (fence === undefined || !loop.isStarted || this.#mustLook) return undefined;
     return this.#queues.reserve(queue) ? fence : undefined;
   }
 
-  /** Called after the commit of an event: sends its deliveries, or wakes their queues. */
+  /** Sends the deliveries of an event after its commit, or wakes their queues. */
   arrived({ atOnce, queues }: Stored): void {
     this.#queues.releaseReservations();
     const { loop } = this.#options;
     for (const id of queues) this.#queues.get(id).firstWaits();
     if (queues.length > 0) loop.wake(this);
-    // If the loop has stopped meanwhile, the loop gives back the deliveries of its session.
+    // A loop that has stopped gives back the deliveries of its session itself.
     if (loop.isStopped) return;
     for (const { row, fence } of atOnce) {
       this.#hold({ row, members: [], isRetry: false, isProbe: false, fence, firstMs: row.first_attempt_ms ?? 0 }, false);
     }
   }
 
-  /** Called if deliveries may be due that no queue knows of, after a replay or when a callback is resumed. */
+  /** Requests a search, because deliveries may be due that no queue knows: after a replay, or when a callback is resumed. */
   lookAgain(): void {
     this.#looksAsked++;
     this.#options.loop.wake(this);
@@ -110,7 +110,7 @@ export class DeliveryDispatcher implements WorkSource {
     return this.#unended > 0 || !this.#results.isEmpty || this.#mustFlush || this.#mustLook || this.#mayHoldMore || this.#queues.hasDue(nowMs);
   }
 
-  /** Frees the deliveries of an ended session. Deliveries of an ended session may have arrived or not, so they are sent once more, at once. */
+  /** Frees the deliveries of an ended session. Nobody knows whether the receivers got these deliveries, so they are sent once more, at once. */
   async release(tx: Transaction, fence: number): Promise<void> {
     const nowMs = this.#options.clock.nowMs();
     const sending = await findSending(tx, fence);
@@ -125,8 +125,8 @@ export class DeliveryDispatcher implements WorkSource {
   }
 
   /**
-   * Reports deliveries that have been overdue for half a minute of real time, and claims them. A call at any other time compares the deliveries with
-   * those of the call before.
+   * Reports deliveries that have been overdue since the last call, and searches for them. A delivery is overdue if it was the oldest of its queue at
+   * the last call and still is, without a reason.
    */
   async checkOverdue(monotonicMs: number): Promise<void> {
     const { database, clock, observer, loop } = this.#options;
@@ -148,7 +148,7 @@ export class DeliveryDispatcher implements WorkSource {
   }
 
   async #watchOverdue(): Promise<void> {
-    // time: the waiting time of a receiver is real time.
+    // time: the interval between two checks is real time.
     const monotonicMs = performance.now();
     if (this.#overdue.waitMs(monotonicMs) === 0) await this.checkOverdue(monotonicMs);
     this.#options.loop.wakeIn(this, this.#overdue.waitMs(monotonicMs));
@@ -171,7 +171,7 @@ export class DeliveryDispatcher implements WorkSource {
     if (!this.#mustLook && !isHurried && !(isShared && monotonicMs - this.#lookedAtMs >= LOOK_MS)) return;
     this.#lookedAtMs = monotonicMs;
     const { reader } = this.#options.database;
-    // If another look is asked for while a look reads the database, the other look is made afterwards.
+    // If a search is requested while this search reads the database, the requested search follows afterwards.
     const asked = this.#looksAsked;
     const [firsts, retries] = await Promise.all([findQueuesWithFirsts(reader), findQueuesWithRetries(reader)]);
     this.#looksMade = asked;
@@ -225,7 +225,7 @@ export class DeliveryDispatcher implements WorkSource {
   async #attempt(claimed: Claimed, queue: EndpointQueue): Promise<Outcome> {
     const { loop, observer, clock } = this.#options;
     const { row, members } = claimed;
-    // While the delivery waited for a slot of the concurrency window, another session has taken the delivery over, and sends it.
+    // While the delivery waited for a slot of the concurrency window, another session has taken the delivery over, so that session sends it.
     if (!loop.session.holds(claimed.fence)) return BACK;
     // time: the limits of queues are real time.
     const startMs = performance.now();
@@ -239,9 +239,9 @@ export class DeliveryDispatcher implements WorkSource {
       const attempt = { time_ms: nowMs, error: `internal: ${error instanceof Error ? error.message : String(error)}` };
       return { kind: "retry", attempt, dueMs: nowMs + AGAIN_MS, isTimeout: false };
     }
-    // Without a request there is no receiver whose health could change.
+    // If no request was sent, the result says nothing about a receiver.
     if (!isAttempted(outcome) || outcome.attempt.callback === undefined) return outcome;
-    // time: real time, as at the start.
+    // time: latencies are measured in real time.
     const endMs = performance.now();
     if (outcome.kind === "delivered") queue.succeeded(endMs - startMs);
     else queue.failed("isTimeout" in outcome && outcome.isTimeout, endMs - startMs, endMs);
@@ -266,7 +266,7 @@ export class DeliveryDispatcher implements WorkSource {
     if (--this.#unended === 0) for (const resolve of this.#whenSettled.splice(0)) resolve();
   }
 
-  /** Called when a result is stored, so that its queue may send the next delivery. */
+  /** Lets a queue send its next delivery after a result of the queue was stored. */
   #stored({ claimed, outcome, wasSent, waitsIn }: StoredResult): void {
     this.#hasStored = true;
     this.#held.delete(claimed.row.id);

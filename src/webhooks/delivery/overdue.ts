@@ -1,9 +1,9 @@
 /**
- * Notices deliveries that wait although nothing keeps them waiting, which only a mistake of the program can cause. Every half minute it looks at the
- * oldest delivery of each queue. A delivery that is still the oldest at the next look is overdue, unless its queue gives a reason.
+ * Finds deliveries that wait although they could be sent, which only a mistake of the program can cause. Every half minute a check reads the oldest
+ * delivery of each queue. A delivery that is still the oldest at the next check is overdue, unless its queue has a reason to wait.
  */
 
-/** The real time between two checks. A queue that may send has moved on by then, because an attempt takes 15 s at most (D-62). */
+/** The real time between two checks. Within it, a queue that may send has sent its oldest delivery, because an attempt takes 15 s at most (D-62). */
 export const CHECK_EVERY_MS = 30_000;
 
 /** The oldest first attempt of a queue, or the queue's retry that has been due the longest. */
@@ -18,7 +18,7 @@ export class OverdueWatch {
   #oldest: ReadonlyMap<string, OldestWaiting> = new Map();
   #checkAtMs = 0;
 
-  /** Real time until the next check. */
+  /** Returns the real time until the next check. */
   waitMs(monotonicMs: number): number {
     return Math.max(0, this.#checkAtMs - monotonicMs);
   }

@@ -17,7 +17,7 @@ import { DELIVERED, FAILED, NO_CALLBACK, type ResultRow, saveMove, saveResults, 
 export interface Result {
   readonly claimed: Claimed;
   readonly outcome: Outcome;
-  /** Whether the delivery took a slot of its queue's concurrency window, whatever the outcome was; otherwise it was claimed ahead and given back. */
+  /** Whether the delivery used a slot of its queue's concurrency window. If not, the delivery was claimed ahead and given back without an attempt. */
   readonly wasSent: boolean;
   /** World time of the result. */
   readonly atMs: number;
@@ -59,7 +59,7 @@ export class ResultWriter {
       .finally(() => {
         this.#running = undefined;
       })
-      // A result may have been added after the last look of this flush, which still counted as running then, so another flush stores it.
+      // A result may have been added after this flush stored its last results but before it ended, so another flush stores that result.
       .then(() => (this.#unstored.length > 0 ? this.flush() : undefined));
     return this.#running;
   }
@@ -71,8 +71,8 @@ export class ResultWriter {
       let stored: StoredResult[];
       try {
         stored = await database.write(async (tx) => {
-          // The results are taken when the transaction runs, with all that were added until then. If the transaction runs again, it also takes the
-          // results that came since.
+          // The transaction stores all results that were added before it runs. If the transaction is rolled back and runs again, it also stores the
+          // results that were added meanwhile.
           results.push(...this.#unstored.splice(0));
           await this.#beginRetention(tx);
           return this.#store(tx, results);
@@ -102,7 +102,7 @@ export class ResultWriter {
     for (const result of results) {
       const { claimed, outcome } = result;
       const { callback } = claimed.row;
-      // Most results are of attempts that are stored already, and need no promise here.
+      // Most results are stored already by `saveResults`, so these results do not wait for a promise here.
       const isStored = outcome.kind === "unsubscribed" || (isAttempted(outcome) && outcome.kind !== "probed");
       const waitsIn = isStored ? undefined : await saveWaiting(tx, result, callbacks);
       stored.push({ ...result, waitsIn });
@@ -118,12 +118,12 @@ export class ResultWriter {
       if (hasLeft && callback !== NO_CALLBACK) left.add(callback);
     }
     await this.#storeHealth(tx, attemptResults, left);
-    // The log's lock is the last one of the transaction, so that it is held for as short a time as possible.
+    // The transaction locks the log last, so that the log is locked for as short a time as possible.
     if (this.#options.hasLog) await logDelivered(tx, results.flatMap(deliveredIn), this.#options.clock.nowMs());
     return stored;
   }
 
-  /** Stores the health of callbacks in the order of their ids, since two processes that lock the same callbacks must do it in one order. */
+  /** Stores the health of callbacks in the order of their ids, because two processes that lock callbacks in different orders could deadlock. */
   async #storeHealth(tx: Transaction, attemptResults: ReadonlyMap<string, readonly AttemptResult[]>, left: ReadonlySet<string>): Promise<void> {
     for (const [id, attempts] of [...attemptResults].sort(byKey)) {
       const change = await recordAttempts(tx, this.#options, id, attempts);
@@ -145,8 +145,8 @@ const attemptResultOf = ({ kind, attempt }: AttemptedOutcome): AttemptResult => 
 const attemptsIn = ({ attempt, unanswered = [] }: AttemptedOutcome): readonly Attempt[] => [...unanswered, attempt];
 
 /**
- * The row for a result. The row is stored only if the delivery still has this session's fence: a delivery that another session has taken over is left
- * alone.
+ * Returns the row for a result. The database stores the row only if the delivery still has this session's fence, because another session may have
+ * taken the delivery over.
  */
 function rowOf({ claimed, outcome }: Result): ResultRow[] {
   const { row, fence } = claimed;

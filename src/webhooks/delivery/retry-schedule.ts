@@ -1,7 +1,7 @@
 /**
  * The times after the first attempt, in ms, at which a failed delivery is tried again (D-62); a replay begins the table anew. Each wait is shortened
- * by up to a tenth, so that deliveries that failed together are spread over time. A wait is never lengthened, so a caller who moves the clock by a
- * whole step knows that the retry was made.
+ * by up to a tenth, so that deliveries that failed together are retried at different times. A wait is never lengthened, so a caller who moves the
+ * clock by a whole wait knows that the retry was made.
  */
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -24,7 +24,7 @@ const JITTER = 0.1;
 
 /** An attempt that failed; all times are world time. */
 export interface FailedAttempt {
-  /** The time when the first attempt at the delivery began. */
+  /** The time at which the first attempt at the delivery began. */
   readonly firstMs: number;
   /** The time at which the failed attempt began. */
   readonly startedMs: number;
@@ -33,8 +33,9 @@ export interface FailedAttempt {
 }
 
 /**
- * World time of the next attempt; undefined if there is no next attempt. Steps that have passed already (somebody moved the clock, the program did
- * not run) are left out. No wait is longer than its step, even after an attempt that came early (D-137). `share` is a random number from 0 to 1.
+ * Returns the world time of the next attempt; undefined if there is no next attempt. Steps whose time is over (because somebody moved the clock, or
+ * the program did not run) are skipped. No wait is longer than its step, even after an attempt that came early (D-137). `share` is a random number
+ * from 0 to 1.
  */
 export function nextRetryMs({ firstMs, startedMs, tries }: FailedAttempt, nowMs: number, share: number): number | undefined {
   const passedMs = nowMs - firstMs;

@@ -1,6 +1,6 @@
 /**
- * The signatures of a delivery, over the exact bytes of its body (D-62): the platform's own `X-Hub-Signature-256`, and the headers of Standard
- * Webhooks (standardwebhooks.com). The timestamp in them is real time, since a receiver compares it with its own clock and not with the world's.
+ * Signs the exact bytes of a delivery's body (D-62), with the platform's own header `X-Hub-Signature-256` and the headers of Standard Webhooks
+ * (standardwebhooks.com). The timestamp in the headers is real time, because a receiver compares it with its own clock and not with the world's.
  */
 export interface SignedParts {
   readonly webhookId: string;
@@ -27,6 +27,6 @@ export function signatureHeaders(secrets: readonly string[], { webhookId, timest
   };
 }
 
-/** Uses the runtime's own HMAC, which measured 1.0 µs, against 2.5 µs with `node:crypto`. */
+/** Uses the HMAC of the runtime, because it takes 1.0 µs (measured), and the HMAC of `node:crypto` takes 2.5 µs. */
 const hmac = (secret: string, text: string, encoding: "hex" | "base64", digest: "sha256" | "sha1" = "sha256"): string =>
   new Bun.CryptoHasher(digest, secret).update(text).digest(encoding);

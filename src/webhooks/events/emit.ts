@@ -1,4 +1,4 @@
-/** Stores an event once, in the transaction of its cause, with a delivery for each app that gets the event (D-62). */
+/** Stores an event once, in the transaction that caused the event, with a delivery for each app that gets the event (D-62). */
 import type { Static, TSchema } from "typebox";
 import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
@@ -34,9 +34,9 @@ interface SentAtOnce {
 /** The deliveries that were stored for an event. */
 export interface Stored {
   readonly deliveries: readonly string[];
-  /** Deliveries that are sent after the commit without a claim. */
+  /** The deliveries that this process sends after the commit without a claim. */
   readonly atOnce: readonly SentAtOnce[];
-  /** Queues in which a delivery waits now, which the caller wakes after the commit. */
+  /** The queues in which new deliveries wait. The caller wakes these queues after the commit. */
   readonly queues: readonly string[];
 }
 
@@ -44,7 +44,7 @@ const NOTHING: Stored = { deliveries: [], atOnce: [], queues: [] };
 
 /**
  * Stores an event and its deliveries, and returns the stored deliveries. D-136: a payload that breaks its field's contract is sent and reported; a
- * payload that cannot be sent is only reported. A payload of either kind does not undo the cause of the event.
+ * payload that cannot be sent is only reported. In both cases the transaction that caused the event can still commit.
  */
 export async function storeEvent(outbox: Outbox, tx: Transaction, field: WebhookField, given: WebhookEvent): Promise<Stored> {
   const { facts, callbacks, ids } = outbox;
@@ -77,7 +77,7 @@ export async function storeEvent(outbox: Outbox, tx: Transaction, field: Webhook
     const queue = route.to === "nowhere" ? NO_CALLBACK : await callbacks.idFor(tx, app, route.url);
     const id = ids.mint();
     const fence = queue === NO_CALLBACK ? undefined : outbox.fenceForNew(queue);
-    // The database decides on the order of an entity's deliveries, whatever this process remembers.
+    // The database is asked whether an earlier delivery of the entity waits, because this process may not know all of them.
     if (fence !== undefined && !(await hasQueued(tx, queue, row.entity))) {
       const claimed = { ...row, id, event: row.id, app, callback: queue, members: 0, first_attempt_ms: nowMs, tries: 0, attempts: "[]" };
       await insertSending(tx, claimed, fence);
@@ -91,12 +91,12 @@ export async function storeEvent(outbox: Outbox, tx: Transaction, field: Webhook
   return { deliveries, atOnce, queues };
 }
 
-/** Reports a broken payload after the commit, because an event that is rolled back never happened. */
+/** Reports a broken payload after the commit, because the event of a transaction that is rolled back never happened. */
 function report({ observer }: Outbox, tx: Transaction, { object, field }: WebhookField, entity: NodeId, { path, problem }: PayloadProblem): void {
   tx.afterCommit(() => observer.payloadBroken({ object, field, entity, path, problem }));
 }
 
-/** Whether the catalogue knows the field. An event of an unknown field cannot be sent, because nothing says where the event belongs in an entry. */
+/** Whether the catalogue has the field. An event of an unknown field cannot be sent, because the catalogue decides under which key it is sent. */
 function isKnown(outbox: Outbox, tx: Transaction, field: WebhookField, { entity, payload }: WebhookEvent): boolean {
   if (!outbox.fields.has(field)) {
     report(outbox, tx, field, entity, { path: "", problem: "is not sent: its field is not in the catalogue" });
@@ -107,7 +107,7 @@ function isKnown(outbox: Outbox, tx: Transaction, field: WebhookField, { entity,
   return true;
 }
 
-/** The payload as JSON; undefined if the event cannot be sent. */
+/** Returns the payload as JSON; undefined if the event cannot be sent. */
 function payloadText(outbox: Outbox, tx: Transaction, field: WebhookField, { entity, payload }: WebhookEvent): string | undefined {
   try {
     return asciiJson(payload);

@@ -1,4 +1,4 @@
-/** The body of a delivery. Each attempt makes the body again from the stored payloads, and its bytes never change (D-62). */
+/** Makes the body of a delivery. Each attempt makes the body again from the stored payloads, with the same bytes every time (D-62). */
 
 export interface Update {
   /** The account or page, as in `entry[].id`. */
@@ -10,7 +10,7 @@ export interface Update {
   readonly payload: string;
 }
 
-/** D-62: JSON with everything outside ASCII as `\uXXXX`, so that the bytes are the same in any encoding. */
+/** D-62: writes JSON with each character outside ASCII as `\uXXXX`, so that the bytes are the same in any encoding. */
 export function asciiJson(value: unknown): string {
   const text: string | undefined = JSON.stringify(value);
   if (text === undefined) throw new TypeError("not JSON");
@@ -23,8 +23,9 @@ const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).
 const isAscii = (text: string): boolean => /^[\u0000-\u007f]*$/.test(text);
 
 /**
- * Makes `{object, entry: [{id, time, changes|messaging: […]}]}`. Successive updates with the same entity, second and kind share an entry, so the
- * order is kept. `object` and the names of fields are the catalogue's, so they need no escaping.
+ * Makes `{object, entry: [{id, time, changes|messaging: […]}]}`. Only successive updates share an entry, if they have the same entity, second and
+ * key (`changes` or `messaging`), so the order of the updates does not change. `object` and the names of fields come from the catalogue, so they need
+ * no escaping.
  */
 export function envelopeOf(object: string, updates: readonly Update[]): string {
   let text = "";

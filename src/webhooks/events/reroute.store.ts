@@ -17,13 +17,13 @@ export interface WaitingDelivery extends FieldOfDelivery {
   members: number;
 }
 
-/** The queues in which an app's deliveries may wait. */
+/** Lists the queues in which an app's deliveries may wait. */
 export async function listQueuesOf(reader: Reader, app: string): Promise<string[]> {
   const rows = await reader.all<{ id: string }>(sql`SELECT CAST(c.id AS TEXT) AS id FROM webhook_callbacks c WHERE c.app = ${app}`);
   return [...rows.map(({ id }) => id), NO_CALLBACK];
 }
 
-/** Deliveries of an app that wait in a queue for a first attempt or a retry, by id. */
+/** Lists an app's deliveries that wait in a queue for a first attempt or a retry, ordered by id. */
 export function listWaiting(reader: Reader, queue: string, app: string, after: string, limit: number): Promise<WaitingDelivery[]> {
   return reader.all<WaitingDelivery>(sql`
     SELECT CAST(d.id AS TEXT) AS id, CAST(d.app AS TEXT) AS app, CAST(d.callback AS TEXT) AS callback, d.members, e.object, e.field,
@@ -35,7 +35,7 @@ export function listWaiting(reader: Reader, queue: string, app: string, after: s
     ORDER BY d.id LIMIT ${limit}`);
 }
 
-/** The fields of the events that travel in another delivery's POST. */
+/** Lists the fields of the events that joined the POST of the delivery `head`. */
 export function listMemberFields(reader: Reader, head: string): Promise<FieldOfDelivery[]> {
   return reader.all<FieldOfDelivery>(sql`
     SELECT DISTINCT e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone
@@ -56,8 +56,8 @@ export function listPausedCallbacks(reader: Reader, app: string): Promise<{ id: 
 }
 
 /**
- * Moves a waiting delivery to another queue. A first attempt stays a first attempt; a retry becomes due at once. A delivery that is under way by now
- * is left alone.
+ * Moves a waiting delivery to another queue. A first attempt stays a first attempt; a retry becomes due at once. A delivery that is already being
+ * sent is not moved.
  */
 export async function saveQueue(tx: Transaction, id: string, from: string, to: string, nowMs: number): Promise<void> {
   await tx.run(sql`UPDATE webhook_deliveries SET callback = ${to}, first_callback = ${to} WHERE id = ${id} AND first_callback = ${from}`);

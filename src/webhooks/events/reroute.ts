@@ -1,7 +1,7 @@
 /**
- * Moves deliveries after an app's callback or override has changed. The route is decided at each attempt (D-63), so only deliveries without attempts
- * have to be moved: those to a paused callback, and those without a callback. A waiting delivery ends if its app would not get the event any more
- * (D-138).
+ * Moves deliveries after an app's callback or override has changed. The route is decided at each attempt (D-63), so only deliveries that get no
+ * attempt have to be moved: those to a paused callback, and those without a callback. A waiting delivery ends if its app would not get the event any
+ * more (D-138).
  */
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";

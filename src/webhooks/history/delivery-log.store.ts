@@ -7,7 +7,7 @@ import type { Reader, Transaction } from "#storage/database";
 import { withIds } from "#storage/id-lists";
 import { append, type Row, sql } from "#storage/sql";
 
-/** Appends those of the deliveries that the transaction has stored as delivered. A delivery that another session has taken over is left out. */
+/** Appends those of the deliveries that the transaction has stored as delivered. A delivery that another session has taken over is not logged. */
 export async function logDelivered(tx: Transaction, ids: readonly string[], nowMs: number): Promise<void> {
   if (ids.length === 0) return;
   await tx.lock("webhook log", "world");
@@ -40,8 +40,8 @@ export const listLogged = (reader: Reader, after: number, limit: number): Promis
   );
 
 /**
- * Removes entries that were logged before `beforeMs`, at most `limit`, and returns their number. The newest entry stays, so that no position is used
- * twice.
+ * Removes entries that were logged before `beforeMs`, at most `limit`, and returns their number. The newest entry is never removed, so that no
+ * position is used twice.
  */
 export function deleteLogged(tx: Transaction, beforeMs: number, limit: number): Promise<number> {
   return tx.run(sql`

@@ -3,11 +3,11 @@ import { type Row, sql } from "#storage/sql";
 
 export interface ErasableRow extends Row {
   id: string;
-  /** The id of the delivery in whose POST this delivery travels; null if it has its own POST. */
+  /** The id of the delivery whose POST contains this delivery's event; null if this delivery has its own POST. */
   head: string | null;
-  /** Above 0 if the delivery, or the one in whose POST it travels, is being sent. */
+  /** Above 0 if the POST that contains the delivery's event is being sent. */
   fence: number;
-  /** The attempts as JSON, see `attempts.ts`. */
+  /** The JSON list of the attempts, see `attempts.ts`. */
   attempts: string;
   event: string;
   entity: string;
@@ -26,8 +26,8 @@ export function listErasable(reader: Reader, after: string, limit: number): Prom
 }
 
 /**
- * Empties the payload. The event remains, but says nothing about the person: with `isEntity` its entity is emptied as well, because the account may
- * be the person's.
+ * Empties the payload of an event. The event remains without data about the person. With `isEntity` the entity of the event is removed as well,
+ * because it is the person's own account.
  */
 export async function emptyEvent(tx: Transaction, event: string, isEntity: boolean): Promise<void> {
   await tx.run(sql`UPDATE webhook_events SET payload = '' WHERE id = ${event}`);
@@ -42,7 +42,7 @@ export async function findAttempts(reader: Reader, delivery: string): Promise<st
   return (await reader.get<{ attempts: string }>(sql`SELECT d.attempts FROM webhook_deliveries d WHERE d.id = ${delivery}`))?.attempts;
 }
 
-/** Stores the attempts of a delivery that nobody sends. Returns false if the delivery is being sent. */
+/** Stores the attempts of a delivery. Returns false, and stores no attempts, if the delivery is being sent. */
 export async function saveAttempts(tx: Transaction, delivery: string, attempts: string): Promise<boolean> {
   return (await tx.run(sql`UPDATE webhook_deliveries SET attempts = ${attempts} WHERE id = ${delivery} AND fence = 0`)) > 0;
 }

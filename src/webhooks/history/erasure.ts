@@ -4,10 +4,10 @@ import type { Database, Transaction } from "#storage/database";
 import type { Attempt } from "../delivery/attempts.ts";
 import { type ErasableRow, emptyEvent, findAttempts, forgetEntity, listErasable, saveAttempts } from "./erasure.store.ts";
 
-/** The number of deliveries that are read at a time, and that one transaction changes at most. */
+/** The greatest number of deliveries that one query reads and one transaction changes. */
 const ROWS_MAX = 500;
 
-/** Erases the traces; a second call does no harm. Rejects while one of the deliveries is being sent, because its response is still to come. */
+/** Erases the traces of a person. Calls can be repeated. Rejects while one of the deliveries is being sent, because its response may follow. */
 export async function eraseFromDeliveries(database: Database, ids: readonly string[]): Promise<Readonly<Record<string, number>>> {
   const isNamed = mentionsOf(ids);
   const isEntity = new Set(ids);
@@ -41,7 +41,7 @@ async function eraseRows(tx: Transaction, rows: readonly ErasableRow[], ids: Rea
       events++;
     }
     if (isEntity) await forgetEntity(tx, row.id);
-    // The response to a POST is kept with the delivery for which the POST was made.
+    // The response to a POST is stored with the delivery for which the POST was made.
     for (const delivery of row.head === null ? [row.id] : [row.id, row.head]) {
       const attempts = await findAttempts(tx, delivery);
       const silent = attempts === undefined ? undefined : withoutResponses(attempts);
@@ -52,6 +52,6 @@ async function eraseRows(tx: Transaction, rows: readonly ErasableRow[], ids: Rea
   return { events, responses };
 }
 
-/** Removes the texts of receivers, which may repeat the payload that they got. */
+/** Removes the texts of receivers' responses, because a response may repeat the payload. */
 const withoutResponses = (attempts: string): string =>
   JSON.stringify((JSON.parse(attempts) as Attempt[]).map(({ answer: _, ...attempt }) => attempt));

@@ -1,4 +1,4 @@
-/** Deliveries as people read and replay them. A delivery that travels in another delivery's POST is part of that delivery. */
+/** The statements that list and replay deliveries for people. A delivery that joined another delivery's POST is not listed itself. */
 import type { Reader, Transaction } from "#storage/database";
 import { allWithIds } from "#storage/id-lists";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
@@ -36,9 +36,9 @@ const deliveries = append(
 
 export interface DeliveryFilter {
   readonly statuses?: readonly number[] | undefined;
-  /** Only deliveries of this callback, given by its id or its URL. */
+  /** The id or URL of a callback: only its deliveries are listed. */
   readonly callback?: string | undefined;
-  /** Only deliveries with an event of this field. */
+  /** The name of a field: only deliveries with an event of this field are listed. */
   readonly field?: string | undefined;
 }
 
@@ -49,7 +49,7 @@ export function listDeliveries(reader: Reader, { statuses, callback, field }: De
   const narrow = (tail: string, ...values: SqlValue[]) => {
     select = append(select, tail, values);
   };
-  // The statuses are the program's own numbers and not input, so they can be part of the text.
+  // The statuses are numbers of the program and not input, so they can be part of the SQL text.
   if (statuses !== undefined) narrow(`AND d.status IN (${statuses.join(", ")})`);
   if (callback !== undefined) narrow(isCallbackId(callback) ? "AND d.callback = ?" : "AND c.url = ?", callback);
   if (field !== undefined) narrow(`AND (e.field = ? OR ${HAS_MEMBER_OF})`, field, field);
@@ -58,15 +58,15 @@ export function listDeliveries(reader: Reader, { statuses, callback, field }: De
 
 const HAS_MEMBER_OF = "EXISTS (SELECT 1 FROM webhook_deliveries m JOIN webhook_events x ON x.id = m.event WHERE m.head = d.id AND x.field = ?)";
 
-/** Finds a delivery by the id of any of its events: if an event travels in another delivery's POST, it finds that delivery (D-62). */
+/** A condition that finds the delivery whose POST contains the event of the delivery with the given id (D-62). */
 const BY_ID = "AND d.id = COALESCE((SELECT m.head FROM webhook_deliveries m WHERE m.id = ?), ?)";
 
-/** The delivery with this id, or the one in whose POST its event travels. */
+/** Finds the delivery with this id. If its event joined another delivery's POST, the function returns that other delivery. */
 export function findDelivery(reader: Reader, id: string): Promise<DeliveryRow | undefined> {
   return reader.get<DeliveryRow>(append(deliveries, BY_ID, [id, id]));
 }
 
-/** The deliveries with these ids. */
+/** Lists the deliveries with these ids. */
 export const listDeliveriesOf = (reader: Reader, ids: readonly string[]): Promise<DeliveryRow[]> =>
   allWithIds<DeliveryRow>(reader, deliveries, "d.id", ids);
 
@@ -79,7 +79,7 @@ export interface SentEventRow extends Row {
   payload: string;
 }
 
-/** The events in the POST of a delivery, in the order of the body. */
+/** Lists the events in the POST of a delivery, in the order of the body. */
 export function listEventsOf(reader: Reader, delivery: string): Promise<SentEventRow[]> {
   return reader.all<SentEventRow>(sql`
     SELECT CAST(e.id AS TEXT) AS id, CAST(d.id AS TEXT) AS delivery, e.field, e.time_ms, e.payload FROM (
@@ -95,8 +95,8 @@ export interface EventRow extends DeliveryRow {
 }
 
 /**
- * The newest events with their deliveries, one for each app that gets the event. If an event travels in another delivery's POST, that delivery is
- * returned.
+ * Lists the newest events with their deliveries, one for each app that gets the event. If an event joined another delivery's POST, the row has that
+ * other delivery.
  */
 export function listNewestEvents(reader: Reader, limit: number): Promise<EventRow[]> {
   const newest = `, CAST(e.id AS TEXT) AS event, e.payload
@@ -122,7 +122,7 @@ export function findReplayable(reader: Reader, id: string): Promise<ReplayableRo
   return reader.get<ReplayableRow>(append(replayable, BY_ID, [id, id]));
 }
 
-/** Deliveries for a replay, ordered by id, from `after` on. */
+/** Lists deliveries for a replay that come after the id `after`, ordered by id. */
 export function listReplayable(
   reader: Reader,
   after: string,
@@ -139,8 +139,8 @@ export function listReplayable(
 }
 
 /**
- * Makes a delivery due for a replay. An ended delivery begins the retry table anew, a delivery that waits for a retry is due at once, and any other
- * delivery is left alone.
+ * Makes a delivery due for a replay. An ended delivery starts again at the beginning of the retry table, a delivery that waits for a retry is due at
+ * once, and any other delivery does not change.
  */
 export async function saveReplay(tx: Transaction, id: string, nowMs: number): Promise<void> {
   await tx.run(sql`

@@ -1,7 +1,7 @@
 /** Counts attempts by callback and field, for `/metrics`. */
 import type { AttemptSeen, BrokenPayload, WebhookObserver } from "../observer.ts";
 
-/** Upper edges of the histogram in ms: most receivers respond in a few ms, and they have 15 s (D-62). */
+/** The upper edges of the histogram, in ms. Most receivers respond in a few ms, and the time limit is 15 s (D-62). */
 export const ATTEMPT_EDGES_MS: readonly number[] = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 15_000];
 
 export interface AttemptMetrics {
@@ -17,7 +17,7 @@ export interface AttemptMetrics {
   unsubscribed: number;
   /** The number of events in the POSTs that receivers accepted. */
   updates: number;
-  /** The number of attempts per edge, not cumulative; the last number counts the attempts above all edges. */
+  /** The number of attempts between each edge and the edge before it; the last number counts the attempts above all edges. */
   readonly durations: number[];
   durationSumMs: number;
 }
@@ -28,12 +28,12 @@ export interface BrokenMetrics {
   count: number;
 }
 
-/** The number of entries, each for a callback and a field. Further ones share one entry, so that memory stays bounded. */
+/** The number of entries, each for a callback and a field. All further callbacks and fields share one entry, so that memory stays bounded. */
 const ENTRIES_MAX = 5_000;
 
 export class DeliveryMetrics {
   readonly #entries = new Map<string, AttemptMetrics>();
-  /** The broken payloads by field; the catalogue bounds their number. */
+  /** The counts of broken payloads by field. The number of fields in the catalogue limits the size of this map. */
   readonly #broken = new Map<string, BrokenMetrics>();
   #overdue = 0;
 

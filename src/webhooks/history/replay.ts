@@ -5,14 +5,14 @@ import type { WebhookDeps } from "../deps.ts";
 import { findReplayable, listReplayable, type ReplayableRow, saveReplay } from "./list.store.ts";
 
 export interface ReplayDeps extends Pick<WebhookDeps, "database" | "clock" | "jobs"> {
-  /** Called after a commit that made deliveries due. */
+  /** Searches for due deliveries after a commit that made deliveries due. */
   lookAgain(): void;
 }
 
 export interface Span {
-  /** World time from which on the events happened. */
+  /** World time of the earliest event to replay. */
   readonly sinceMs: number;
-  /** Only deliveries of the callback with this id or URL. */
+  /** The id or URL of a callback: only its deliveries are replayed. */
   readonly callback?: string | undefined;
 }
 
@@ -46,7 +46,7 @@ export async function replayDeliveries(deps: ReplayDeps, { sinceMs, callback }: 
   }
 }
 
-/** Makes deliveries due. A paused callback is resumed, because the person who replays expects it to work. */
+/** Makes deliveries due. A paused callback is resumed, because the person who asks for the replay expects that the callback works. */
 async function replayRows({ clock, jobs, lookAgain }: ReplayDeps, tx: Transaction, rows: readonly ReplayableRow[]): Promise<void> {
   for (const { id, callback, is_paused } of rows) {
     await saveReplay(tx, id, clock.nowMs());

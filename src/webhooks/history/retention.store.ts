@@ -8,8 +8,8 @@ interface Old {
 }
 
 /**
- * Removes deliveries that ended before `beforeMs`, with the deliveries that travelled in their POSTs, and the events that have no delivery any more.
- * At most `limit` POSTs are removed, and their number is returned.
+ * Removes deliveries that ended before `beforeMs`, with the deliveries that joined their POSTs, and the events that have no delivery any more. One
+ * call removes the deliveries of at most `limit` POSTs, and returns the number of these POSTs.
  */
 export async function deleteEnded(tx: Transaction, beforeMs: number, limit: number): Promise<number> {
   const heads = await tx.all<{ id: string; event: string }>(sql`
@@ -23,7 +23,7 @@ export async function deleteEnded(tx: Transaction, beforeMs: number, limit: numb
   return heads.length;
 }
 
-/** Removes the deliveries of POSTs: a POST has a thousand at most. */
+/** Removes all deliveries of some POSTs. A POST has at most a thousand deliveries. */
 async function deleteAll(tx: Transaction, rows: readonly Old[]): Promise<void> {
   const among = (column: string, ids: readonly string[]) => [`AND ${column} IN ${placeholders(ids.length)}`, ids] as const;
   const ids = rows.map(({ id }) => id);
@@ -33,7 +33,7 @@ async function deleteAll(tx: Transaction, rows: readonly Old[]): Promise<void> {
   await tx.run(append(sql`DELETE FROM webhook_events WHERE deliveries = 0`, ...among("id", events)));
 }
 
-/** The number up to which deliveries without a callback are counted; a higher count would tell people nothing more. */
+/** The number up to which deliveries without a callback are counted. People do not need a higher count. */
 export const UNROUTED_MAX = 1_000;
 
 /** Counts deliveries without a callback by app, among the first `UNROUTED_MAX` in the order of their next attempt. */

@@ -1,4 +1,4 @@
-/** A delivery as people see it: its state, and, if it waits, the reason. */
+/** Describes a delivery for people: its status, and the reason if the delivery waits or has failed. */
 import { nodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
 import type { FieldCatalogue } from "../catalogue/catalogue.ts";
@@ -59,7 +59,7 @@ function reasonOf(row: DeliveryRow, status: DeliveryStatus, attempts: readonly A
   return row.retry_due_ms === null ? "queued" : "retry";
 }
 
-/** The exact body of the delivery's POST, and the events in it. */
+/** Returns the exact body of the delivery's POST, and the events in the body. */
 export async function contentOf(
   reader: Reader,
   row: DeliveryRow,
@@ -79,12 +79,12 @@ export async function contentOf(
   return { body: envelopeOf(row.object, updates), events: shown };
 }
 
-/** The dependencies for showing signatures to people who compare them with those that their receiver computes. */
+/** The dependencies of `signaturesOf`. People compare its signatures with those that their receiver computes. */
 export type SigningDeps = Pick<DeliveryDeps, "database" | "facts" | "sealer" | "realNowMs" | "profile">;
 
 /**
- * The headers that signed each attempt. The headers are made again, with the app's current secret, because the headers of an attempt are not kept.
- * Undefined for an attempt that sent nothing, or if the app does not exist any more.
+ * Returns the signature headers of each attempt. They are computed again with the app's current secret, because the headers of attempts are not
+ * stored. Undefined for an attempt without a request, or if the app does not exist any more.
  */
 export async function signaturesOf(
   deps: SigningDeps,

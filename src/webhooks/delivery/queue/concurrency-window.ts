@@ -4,29 +4,30 @@
  */
 const SIZE_START = 4;
 /**
- * The upper limit of the concurrency window is four requests for each millisecond of the receiver's latency, but at least 16 and at most 128. So a
- * quick receiver and a distant one both get some thousand requests a second, and few requests are in doubt when the process is killed.
+ * The upper limit of the concurrency window is four requests for each millisecond of the receiver's latency, but at least 16 and at most 128. With
+ * this limit, a quick receiver and a distant one both get some thousand requests a second. If the process is killed, few requests are in doubt: sent,
+ * but without a stored result.
  */
 const SIZE_MAX_MIN = 16;
 const SIZE_MAX_MAX = 128;
 const SIZE_PER_MS = 4;
 /**
- * The number of events in doubt (sent, but with a result that is not stored) at which no further POST is sent. The limit of events in doubt matters
- * if POSTs hold many events.
+ * The number of events in doubt (sent, but without a stored result) at which no further POST is sent. This limit matters only if POSTs contain many
+ * events.
  */
 const UPDATES_IN_DOUBT_MAX = 256;
 /** A receiver that responds in this time is quick: its next deliveries are claimed before the current ones have ended. */
 const QUICK_MS = 50;
-/** The number of first attempts that a quick receiver's queue may hold; they keep the receiver busy during a commit. */
+/** The number of first attempts that the queue of a quick receiver may claim ahead, so that the queue can go on sending during a commit. */
 const CLAIMED_AHEAD = 256;
-/** The least number of deliveries that a claim ahead takes, because each claim also looks at deliveries that it does not take. */
+/** The least number of deliveries that a claim ahead takes. Smaller claims would be wasteful, because each claim reads more rows than it claims. */
 const CLAIMED_AT_ONCE_MIN = 64;
 /** Each new latency counts for a fifth of the average. */
 const LATENCY_SHARE = 0.2;
 
 export class ConcurrencyWindow {
   #size = SIZE_START;
-  /** The number of requests that are under way, or whose result is not stored: a killed process would have them sent twice. */
+  /** The number of requests that are under way, or whose result is not stored. If the process were killed now, these requests would be sent twice. */
   #requestsInDoubt = 0;
   /** The number of events in the requests in doubt. */
   #updatesInDoubt = 0;
@@ -34,7 +35,7 @@ export class ConcurrencyWindow {
   #latencyMs: number | undefined;
   #isSlow = false;
 
-  /** Whether the last request timed out. Receivers that time out share a small part of the capacity of the process. */
+  /** Whether the last request timed out. All receivers that time out together may use only a small part of the capacity of the process. */
   get isSlow(): boolean {
     return this.#isSlow;
   }
@@ -43,7 +44,7 @@ export class ConcurrencyWindow {
     return this.#requestsInDoubt < this.#size && this.#updatesInDoubt < UPDATES_IN_DOUBT_MAX;
   }
 
-  /** The number of first attempts that may be held: under way, or claimed and waiting for a slot of the concurrency window. */
+  /** The number of first attempts that the queue may hold: those under way, and those that are claimed and wait for a slot of the window. */
   get heldMax(): number {
     return this.#isQuick ? CLAIMED_AHEAD : this.#size;
   }
@@ -52,7 +53,7 @@ export class ConcurrencyWindow {
     return Math.max(1, this.#size >> 1);
   }
 
-  /** The number of first attempts to claim if `held` are held already. */
+  /** Returns the number of first attempts to claim if the queue already holds `held`. */
   claimable(held: number): number {
     const count = this.heldMax - held;
     return this.#isQuick && count < CLAIMED_AT_ONCE_MIN && held > this.#size ? 0 : count;
@@ -63,7 +64,7 @@ export class ConcurrencyWindow {
     this.#updatesInDoubt += updates;
   }
 
-  /** Called when the result of a request is stored, which frees its slot of the concurrency window. */
+  /** Frees the slot of a request after its result was stored. */
   stored(updates: number): void {
     this.#requestsInDoubt--;
     this.#updatesInDoubt -= updates;

@@ -1,8 +1,8 @@
 /**
  * The queue of one app's callback, as this process knows it: whether deliveries wait in the database, which deliveries this process has claimed, and
- * how many more it may claim. All of this is in memory; the database has everything that must outlast the process.
+ * how many more it may claim. All of this is in memory; the database has all data that must outlast the process.
  *
- * **Invariant:** a queue never takes more of the server than its own limits, so a callback that hangs does not slow other callbacks.
+ * **Invariant:** a queue never exceeds its own limits of requests and deliveries, so a callback that hangs does not slow other callbacks.
  */
 import { type Claimed, type ClaimRequest, type ClaimView, FIRST_ENTITY } from "../claims.ts";
 import { ConcurrencyWindow } from "./concurrency-window.ts";
@@ -11,7 +11,7 @@ import { ConcurrencyWindow } from "./concurrency-window.ts";
 export interface Capacity {
   readonly nowMs: number;
   readonly monotonicMs: number;
-  /** Whether the receiver is not spared, because a caller waits until all due deliveries are sent. */
+  /** Whether the queue ignores its rate and its circuit breaker, because a caller waits until all due deliveries are sent. */
   readonly isHurried: boolean;
   /** The number of deliveries that the process can hold beyond those that it holds now. */
   readonly deliveries: number;
@@ -29,7 +29,7 @@ export class EndpointQueue {
   #hasFirsts = false;
   /** Whether deliveries wait behind other deliveries of their entity. */
   #hasBlocked = false;
-  /** Whether a first attempt has ended since the claim began. */
+  /** Whether the result of a first attempt was stored since the claim began. */
   #hasFreed = false;
   /** The entity at which the last search of this queue ended. */
   #nextEntity = FIRST_ENTITY;
@@ -79,12 +79,12 @@ export class EndpointQueue {
     if (this.#nextRetryMs === undefined || dueMs < this.#nextRetryMs) this.#nextRetryMs = dueMs;
   }
 
-  /** World time of the next retry after `nowMs`. A delivery that is already due waits for a slot of the concurrency window, or for the breaker. */
+  /** World time of the next retry. Undefined if it is due at `nowMs`, because then it waits for a slot of the window or for the breaker. */
   nextRetryAfter(nowMs: number): number | undefined {
     return this.#isRetryDue(nowMs) ? undefined : this.#nextRetryMs;
   }
 
-  /** Whether a delivery may wait, now or until its time. */
+  /** Whether a first attempt or a retry may wait, whether or not it is due. */
   get hasWaiting(): boolean {
     return this.#hasFirsts || this.#nextRetryMs !== undefined;
   }
@@ -98,7 +98,7 @@ export class EndpointQueue {
     return this.#breaker.waitMs(monotonicMs) || this.#rate.waitMs(monotonicMs);
   }
 
-  /** The next claim of this queue; undefined if the queue can claim nothing before a held delivery ends. */
+  /** Returns the next claim of this queue; undefined if no delivery is due, or if the limits allow no claim now. */
   requestClaim(capacity: Capacity): ClaimRequest | undefined {
     const firsts = this.#hasFirsts ? this.#capacityForFirsts(capacity) : 0;
     const retries = this.#isRetryDue(capacity.nowMs) ? this.#capacityForRetries(capacity, firsts) : 0;
@@ -107,20 +107,22 @@ export class EndpointQueue {
   }
 
   /**
-   * A claim of one delivery, which finds out whether a paused callback works again. Undefined while the result of an earlier delivery is not stored.
+   * Returns a claim of one delivery, which tests whether a paused callback works again. Undefined until the results of all earlier deliveries are
+   * stored.
    */
   requestProbe(): ClaimRequest | undefined {
     if (this.held > 0) return undefined;
     return { queue: this.id, firsts: 1, retries: 1, busy: this.#entities, fromEntity: this.#nextEntity, isProbe: true };
   }
 
-  /** Whether the queue's limits allow to claim a delivery, whether or not a delivery is known to wait. */
+  /** Whether the queue's limits allow the claim of a delivery, whether or not a delivery waits. */
   hasCapacity(isRetry: boolean, capacity: Capacity): boolean {
     return (isRetry ? this.#capacityForRetries(capacity, 0) : this.#capacityForFirsts(capacity)) > 0;
   }
 
   /**
-   * The queue forgets its waiting deliveries when the claim begins, so that afterwards it knows only of deliveries that arrived while the claim ran.
+   * Clears the queue's records of waiting deliveries when a claim begins. Afterwards, the records contain only deliveries that arrived while the
+   * claim ran.
    */
   claimBegins({ firsts, retries }: ClaimRequest): void {
     if (firsts > 0) {
@@ -137,7 +139,7 @@ export class EndpointQueue {
 
   claimEnded({ request, hasMore, hasBlocked, nextEntity, nextRetryMs }: ClaimView): void {
     if (request.firsts > 0) {
-      // The delivery that others wait behind may have ended while the claim ran.
+      // While the claim ran, a delivery may have ended behind which others of its entity wait.
       this.#hasFirsts ||= hasMore || (hasBlocked && this.#hasFreed);
       this.#hasBlocked = hasBlocked;
       this.#nextEntity = nextEntity;
@@ -145,7 +147,7 @@ export class EndpointQueue {
     if (nextRetryMs !== undefined) this.retryWaits(nextRetryMs);
   }
 
-  /** Reserves capacity for an event that is being stored, if it may be sent without waiting: only if nothing waits before it. */
+  /** Reserves capacity for an event that is being stored. Returns false if other deliveries wait before the event, or if a limit is reached. */
   reserve(monotonicMs: number): boolean {
     if (this.#hasFirsts || this.isSlow || this.isBreakerOpen) return false;
     if (this.#firsts + this.#reserved >= this.#window.heldMax || this.#reserved >= this.#rate.available(monotonicMs)) return false;
@@ -153,7 +155,7 @@ export class EndpointQueue {
     return true;
   }
 
-  /** Ends all reservations: their events are held by now, or were rolled back. */
+  /** Ends all reservations. Each reserved event is held as a delivery by now, or its transaction was rolled back. */
   releaseReservations(): void {
     this.#reserved = 0;
   }
@@ -201,8 +203,8 @@ export class EndpointQueue {
   }
 
   /**
-   * Called when the result of a held delivery is stored: this frees its slot of the concurrency window, if the delivery was sent, and lets the next
-   * delivery of its entity be claimed.
+   * Removes a held delivery after its result was stored. If the delivery was sent, its slot of the concurrency window is free again. The next
+   * delivery of its entity can now be claimed.
    */
   stored(claimed: Claimed, wasSent: boolean): void {
     if (wasSent) this.#window.stored(1 + claimed.members.length);
@@ -232,7 +234,7 @@ export class EndpointQueue {
     return this.#nextRetryMs !== undefined && this.#nextRetryMs <= nowMs;
   }
 
-  /** The number of probes that may be sent. While the receiver is spared, one request at a time finds out whether the receiver works. */
+  /** The number of deliveries that the circuit breaker allows: no limit if it is closed, none if it is open, and one at a time if it is half open. */
   #probesLeft(monotonicMs: number): number {
     if (!this.isBreakerOpen) return Number.POSITIVE_INFINITY;
     return this.#breaker.waitMs(monotonicMs) > 0 ? 0 : 1 - this.held;
@@ -251,7 +253,7 @@ export class RateLimit {
     this.#tokens = perSecondMax;
   }
 
-  /** The number of deliveries that may be claimed now. */
+  /** Returns the number of deliveries that the rate allows to claim now. */
   available(monotonicMs: number): number {
     const rate = this.#perSecondMax;
     if (rate === 0) return Number.POSITIVE_INFINITY;
@@ -268,7 +270,7 @@ export class RateLimit {
     if (this.#perSecondMax > 0) this.#tokens--;
   }
 
-  /** The time until the queue may claim one more delivery. */
+  /** Returns the time until the rate allows one more delivery. */
   waitMs(monotonicMs: number): number {
     if (this.available(monotonicMs) >= 1) return 0;
     return Math.ceil(((1 - this.#tokens) * 1_000) / this.#perSecondMax);
@@ -276,25 +278,25 @@ export class RateLimit {
 }
 
 /**
- * The circuit breaker: spares a receiver that fails nearly every request, and finds out when the receiver works again.
+ * The circuit breaker stops sending to a receiver that fails nearly every request, and finds out when the receiver works again.
  *
  * | state | when | what may be sent |
  * | --- | --- | --- |
  * | closed | a tenth of the requests or more succeed | everything |
- * | open | fewer do; for 1 s, then 2 s, … 30 s of real time | nothing |
- * | half open | that time is over | one request at a time: a success closes it, a failure opens it again |
+ * | open | fewer than a tenth succeed; for 1 s, then 2 s, … 30 s of real time | nothing |
+ * | half open | the time of the state `open` is over | one request at a time: a success closes the breaker, a failure opens it again |
  */
 
-/** Each new request counts for a tenth of the share of successes; one that timed out counts for three tenths. */
+/** The weight of a new request in the running rate of successes: a tenth, or three tenths for a request that timed out. */
 const SHARE = 0.1;
 const TIMEOUT_SHARE = 0.3;
-/** The share of successes below which the breaker opens: after some 22 failures in a row, but never if only three in ten requests fail. */
+/** The rate of successes below which the breaker opens: after some 22 failures in a row, but never if only three in ten requests fail. */
 const SUCCESS_MIN = 0.1;
 const OPEN_MS_MIN = 1_000;
 const OPEN_MS_MAX = 30_000;
 
 export class CircuitBreaker {
-  /** The running share of requests that succeed; 1 means all of them. */
+  /** The running rate of successes: 1 if all requests succeed, 0 if none do. */
   #success = 1;
   #openMs = OPEN_MS_MIN;
   #openUntilMs = 0;
@@ -303,7 +305,7 @@ export class CircuitBreaker {
     return this.#success >= SUCCESS_MIN;
   }
 
-  /** The time until a request may be tried; 0 if the breaker is closed or half open. */
+  /** Returns the time until a request may be sent; 0 if the breaker is closed or half open. */
   waitMs(monotonicMs: number): number {
     return this.isClosed ? 0 : Math.max(0, this.#openUntilMs - monotonicMs);
   }

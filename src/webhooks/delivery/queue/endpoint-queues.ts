@@ -1,4 +1,4 @@
-/** The endpoint queues of a process: how much each may claim next, within the limits of the process. */
+/** The endpoint queues of a process. This module decides how many deliveries each queue may claim next, within the limits of the process. */
 
 import type { CallbackRow } from "../../callbacks/callbacks.store.ts";
 import type { Callbacks } from "../../callbacks/callbacks.ts";
@@ -6,15 +6,15 @@ import type { Claimed, ClaimRequest } from "../claims.ts";
 import { NO_CALLBACK } from "../deliveries.store.ts";
 import { EndpointQueue } from "./endpoint-queue.ts";
 
-/** The number of deliveries that the process holds: each takes some kB of memory, and a socket once it is sent. */
+/** The number of deliveries that the process holds. Each delivery takes some kB of memory, and a socket while it is being sent. */
 const HELD_MAX = 2_048;
-/** The number of retries among the held deliveries, which is limited so that new deliveries find room after a night of failures. */
+/** The number of retries among the held deliveries. The limit leaves capacity for new deliveries if a night of failures has left many retries. */
 const HELD_RETRIES_MAX = 512;
 /** The number of held deliveries to receivers that timed out. */
 const HELD_SLOW_MAX = 256;
 /** The number of deliveries that one transaction claims. */
 export const CLAIMED_MAX = 512;
-/** The number of queues that stay in memory although no delivery waits in them, because they know how their receivers have responded. */
+/** The number of queues that stay in memory although no delivery waits in them. They remember the latency and the failures of their receivers. */
 const QUEUES_KEPT_MAX = 10_000;
 
 export interface EndpointQueuesOptions {
@@ -28,7 +28,7 @@ export interface EndpointQueuesOptions {
 export class EndpointQueues {
   readonly #options: EndpointQueuesOptions;
   readonly #queues = new Map<string, EndpointQueue>();
-  /** The queue of each reservation, once for each event. */
+  /** The queue of each reservation. A queue is in this list once for each reserved event. */
   readonly #reserved: EndpointQueue[] = [];
   #held = 0;
   #heldRetries = 0;
@@ -50,8 +50,8 @@ export class EndpointQueues {
   }
 
   /**
-   * Whether an event that is being stored may be sent without waiting in its queue. The reservation counts until `releaseReservations`, because the
-   * event's transaction may still be rolled back.
+   * Reserves capacity for an event that is being stored. Returns false if the event must wait in its queue. The reservation lasts until
+   * `releaseReservations`, because the event's transaction may still be rolled back.
    */
   reserve(id: string): boolean {
     if (this.#held + this.#reserved.length >= HELD_MAX) return false;
@@ -64,7 +64,7 @@ export class EndpointQueues {
     return true;
   }
 
-  /** Called after a commit: the stored events are held by now, and a transaction that was rolled back stores nothing later. */
+  /** Ends all reservations after a commit, because by then each reserved event is held as a delivery, or was rolled back. */
   releaseReservations(): void {
     for (const queue of this.#reserved) queue.releaseReservations();
     this.#reserved.length = 0;
@@ -77,14 +77,14 @@ export class EndpointQueues {
     return this.get(claimed.row.callback).hold(claimed, isHurried);
   }
 
-  /** Called when the result of a held delivery is stored. */
+  /** Removes a held delivery after its result was stored. */
   stored(claimed: Claimed, wasSent: boolean): void {
     this.#held--;
     if (claimed.isRetry) this.#heldRetries--;
     this.get(claimed.row.callback).stored(claimed, wasSent);
   }
 
-  /** The claims of all queues for this turn. In each turn another queue comes first. */
+  /** Returns the claims of all queues for this turn. In each turn another queue comes first. */
   async requestClaims(nowMs: number, isHurried: boolean): Promise<ClaimRequest[]> {
     // time: the limits of queues are real time.
     const monotonicMs = performance.now();
@@ -128,8 +128,8 @@ export class EndpointQueues {
   }
 
   /**
-   * Whether deliveries wait for capacity, for the rate or for the breaker, which follow real time. Deliveries to a paused callback wait for world
-   * time.
+   * Whether due deliveries wait only for capacity, for the rate or for the breaker, which follow real time. Deliveries to a paused callback do not
+   * count, because they wait for world time.
    */
   hasDue(nowMs: number): boolean {
     for (const queue of this.#queues.values()) if (queue.hasDue(nowMs) && !this.#isKnownAsPaused(queue.id)) return true;
@@ -151,7 +151,7 @@ export class EndpointQueues {
     return id === NO_CALLBACK ? undefined : this.#options.callbacks.find(id);
   }
 
-  /** A delivery that is already due waits for the result of another one, or for the breaker. */
+  /** World time of the next test of a paused callback; undefined if the test is already due, because then it waits for another result. */
   #nextProbeAfter(id: string, nowMs: number): number | undefined {
     const dueMs = this.#options.callbacks.peek(id)?.probe_due_ms ?? undefined;
     return dueMs !== undefined && dueMs > nowMs ? dueMs : undefined;
