@@ -1,31 +1,31 @@
-/** Writes the alerts of features into the log and into the metrics (D-359). The server's own parts log their problems themselves. */
+/** Logs the alerts of features, and counts them for the metrics (D-359). Other parts of the server log their own problems. */
 import { type Alert, alertLevels } from "#control-contract/alert";
 import type { Registry } from "#graph/contract/registry";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import type { Log } from "#telemetry/log";
 
-/** Rejects if the database cannot be reached. */
+/** Collects the alerts of all features. Rejects if the database cannot be reached. */
 export async function featureAlerts({ features }: Registry, world: OpenWorld): Promise<readonly Alert[]> {
   const alerts: Alert[] = [];
-  // The worlds are read one after the other, so that alerts take one connection to PostgreSQL and not several.
+  // The features are read one after the other, so that alerts use only one connection to PostgreSQL.
   for (const feature of features) alerts.push(...((await feature.alerts?.(world)) ?? []));
   return alerts;
 }
 
-/** The number of alerts of a level in a world. */
+/** Counts the alerts of each level. */
 export const countLevels = (alerts: readonly Alert[]) =>
   alertLevels.map((level) => ({ level, count: alerts.filter((alert) => alert.level === level).length }));
 
-/** A problem may be logged up to a minute later, because these problems last for hours. */
+/** The interval at which alerts are logged. A minute is short enough, because these problems last for hours. */
 const LOOK_EVERY_MS = 60_000;
-/** The greatest number of alerts that are remembered, of all worlds together. Alerts beyond this number are not logged. */
+/** The greatest number of alerts that the log remembers, of all worlds together. Further alerts are not logged. */
 const KNOWN_MAX = 10_000;
 
 export class AlertLog {
   readonly #registry: Registry;
   readonly #worlds: () => Iterable<OpenWorld>;
   readonly #log: Pick<Log, "warn" | "info">;
-  /** The alerts that were in the log when they were last looked at, by world, kind and node. */
+  /** The logged alerts that existed at the last check, by world, kind and node. */
   #known = new Map<string, Alert>();
 
   constructor(registry: Registry, worlds: () => Iterable<OpenWorld>, log: Pick<Log, "warn" | "info">) {
@@ -34,10 +34,10 @@ export class AlertLog {
     this.#log = log;
   }
 
-  /** Looks at the alerts at once and then each minute, until `ending`. */
+  /** Checks the alerts at once and then each minute, until `ending` is aborted. */
   watch(ending: AbortSignal): void {
     void this.look();
-    // This is a timer of the machine, because an alert may begin without any event, when too much time has passed.
+    // A timer checks the alerts, because some alerts begin without an event, when too much time has passed.
     const timer = setInterval(() => void this.look(), LOOK_EVERY_MS);
     timer.unref();
     const end = (): void => {
@@ -47,13 +47,13 @@ export class AlertLog {
     ending.addEventListener("abort", end);
   }
 
-  /** Logs the alerts that began or ended since the last call. Notices are intended, and not logged. Never rejects. */
+  /** Logs the alerts that began or ended since the last call, except notices, which describe intended states. Never rejects. */
   async look(): Promise<void> {
     const now = new Map<string, Alert>();
     for (const world of this.#worlds()) {
       const isOf = (name: string): boolean => name.startsWith(`${world.name} `);
       const alerts = await featureAlerts(this.#registry, world).catch(() => undefined);
-      // The problem of the database is in the log already, and the known alerts stay known.
+      // If the alerts of a world cannot be read, its database has a problem, which is logged elsewhere. The world's earlier alerts are kept.
       if (alerts === undefined) for (const [name, alert] of this.#known) if (isOf(name)) now.set(name, alert);
       for (const alert of alerts ?? []) if (alert.level !== "notice") now.set(`${world.name} ${alert.kind} ${alert.of}`, alert);
     }

@@ -1,4 +1,4 @@
-/** The control API as a Hono application: it checks the key, reads body and query, and calls the route's handler (docs/operating/control-api.md). */
+/** The control API as a Hono application. It checks the key, reads body and query, and calls the route's handler (docs/operating/control-api.md). */
 import { timingSafeEqual } from "node:crypto";
 import { type Context, Hono, type MiddlewareHandler, type Next } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
@@ -33,11 +33,11 @@ import { readBody } from "./request-body.ts";
 import { controlRoutes } from "./routes.ts";
 
 export interface ControlAppOptions {
-  /** The state that is read while the API listens; undefined for an API of one command. */
+  /** The log of alerts while the API listens; undefined if the API runs for a single command. */
   readonly alerts?: AlertLog;
   readonly deps: ControlDeps;
   readonly key: string;
-  /** D-240: the web pages that may send requests; undefined if every web page may. */
+  /** D-240: the web pages that may send requests; undefined if every web page may send requests. */
   readonly pages?: PageGuard | undefined;
   readonly health: Health;
   /** Reads the metrics of all processes. */
@@ -50,7 +50,7 @@ type WithKey = { Variables: { key: CallerKey } };
 const KEY_NEEDED = "send the control key: Authorization: Bearer {control_key}";
 const KEY_WRONG = "the control key is wrong or was replaced: send the one that plaza start prints";
 
-/** The paths of the pages as text. */
+/** The paths of the text pages. */
 const TEXT_PAGES = ["/llms.txt", "/:folder{llms|guides|interface|recipes|operating|reference|decisions}/:page{.+\\.md}"];
 
 export function controlApp(options: ControlAppOptions): Hono<WithKey> {
@@ -111,7 +111,7 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
     mcpHandler(options, routes, async (url, init) => app.request(url, init)),
   );
   serve(false);
-  // Each view of the console has its own path.
+  // A browser gets the console at every path outside `/v1/`, because each view of the console has its own path.
   app.get("*", async (c, next) => {
     if (!isBrowser(c) || c.req.path.startsWith("/v1/")) return next();
     return (await consolePage(deps.describeServer(new URL(c.req.url).hostname))) ?? home();
@@ -127,13 +127,13 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
 const OF_ONE_WORLD = /^\/w\/([a-z0-9_-]+)(\/v1\/worlds\/)default(?=\/|$)|^\/w\/[a-z0-9_-]+(?=\/v1(?:\/|$))/;
 
 /**
- * D-371: below `/w/{world}`, as on the graph's address, the world `default` is that world. With such an address a program that knows only the first
- * world can use any world.
+ * D-371: in a path below `/w/{world}`, the world name `default` means that world, as in addresses of the graph. A program that can only use the first
+ * world can use any world through such an address.
  */
 const pathIn = (path: string): string =>
   path.startsWith("/w/") ? path.replace(OF_ONE_WORLD, (_, world?: string, before = "") => (world === undefined ? "" : before + world)) : path;
 
-/** A response with JSON and its length; a HEAD request gets the same length. */
+/** Makes a JSON response with its length. A HEAD request gets the same length. */
 function json(c: Context, value: unknown, status: ContentfulStatusCode = 200, shown: Shown = asItIs): Response {
   const text = shown(JSON.stringify(value));
   return c.body(text, status, { "content-type": "application/json", "content-length": String(Buffer.byteLength(text)) });
@@ -146,7 +146,7 @@ function unauthorized(c: Context, message: string): Response {
   return json(c, bodyOf(new ControlError("unauthorized", message)), 401);
 }
 
-/** The methods of the address with the fewest placeholders: `/requests/expect` goes before `/requests/{trace_id}`. */
+/** Lists the methods of a path. The route with the fewest placeholders counts: `/requests/expect` goes before `/requests/{trace_id}`. */
 function methodsAt(path: string, routes: readonly ControlRoute[]): string {
   const given = path.split("/");
   const values = (route: ControlRoute): number => route.path.split("{").length;
@@ -161,7 +161,7 @@ async function metricsPage(c: Context<WithKey>, { deps, readMetrics }: ControlAp
   const given = bearerOf(c);
   const key = given === undefined ? undefined : await keys.find(given);
   if (given !== undefined && key === undefined) return unauthorized(c, KEY_WRONG);
-  // D-170: without a key, the metrics leave out worlds and apps while there are keys that may not see all of them.
+  // D-170: if some keys are bound to a world, a request without a key gets no metrics of worlds and apps.
   const ofServer = key === undefined ? ((await keys.hasBound()) ? "anonymous" : "all") : key.world === undefined ? "all" : "none";
   const isShown = ({ name }: OpenWorld): boolean => (key?.world === undefined ? ofServer === "all" : name === key.world);
   const text = await metricsText(await readMetrics(), [...deps.worlds.open()].filter(isShown), ofServer, (world) =>
@@ -170,7 +170,7 @@ async function metricsPage(c: Context<WithKey>, { deps, readMetrics }: ControlAp
   return wholeResponse(text, { "content-type": METRICS_TYPE });
 }
 
-/** The pages about the interface and about Plaza, as text for coding agents. These pages need no key, because they have no data of worlds. */
+/** Serves the pages about the interface and about Plaza as text for coding agents. They need no key, because they have no data of worlds. */
 function textHandler({ registry }: ControlDeps): (c: Context, next: Next) => Promise<Response | undefined> {
   return async (c, next) => {
     const { textPages } = await import("./llms/text-pages.ts");
@@ -180,7 +180,7 @@ function textHandler({ registry }: ControlDeps): (c: Context, next: Next) => Pro
   };
 }
 
-/** MCP, which is loaded at its first request. */
+/** Serves MCP, which is loaded at its first request. */
 function mcpHandler({ deps, pages, onUnexpected }: ControlAppOptions, routes: readonly ControlRoute[], send: Endpoint["fetch"]) {
   let loading: Promise<McpMount> | undefined;
   return async (c: Context<WithKey>): Promise<Response> => {
@@ -190,7 +190,7 @@ function mcpHandler({ deps, pages, onUnexpected }: ControlAppOptions, routes: re
 }
 
 /**
- * Whether the server is ready to serve requests, for a load balancer. A full disk does not make it unready, because clients can still read (D-341).
+ * Tells a load balancer whether the server is ready to serve requests. A server with a full disk is ready, because clients can still read (D-341).
  */
 async function ready(c: Context, health: Health, { databaseProblems, worlds }: ControlDeps): Promise<Response> {
   const readiness = await health.readiness();
@@ -205,8 +205,8 @@ async function ready(c: Context, health: Health, { databaseProblems, worlds }: C
 }
 
 /**
- * D-170: the refusal of a request that its key does not allow. A world that a bound key may not see gives the same error as a world that does not
- * exist.
+ * D-170: returns the error for a request that its key does not allow. For a world that a bound key may not see, the error is the same as for a world
+ * that does not exist.
  */
 function refusalOfKey({ access, world }: CallerKey, { method, servesBoundKeys }: ControlRoute, named: string | undefined): ControlError | undefined {
   if (world !== undefined && named !== undefined && named !== world) return notFound(`world ${named}`);
@@ -216,17 +216,17 @@ function refusalOfKey({ access, world }: CallerKey, { method, servesBoundKeys }:
   return undefined;
 }
 
-/** The text of a response as the caller may see it. */
+/** Hides the parts of a response's text that the caller may not see. */
 type Shown = (text: string) => string;
 const asItIs: Shown = (text) => text;
 
 /**
- * D-170: a key with the access `read` sees addresses without the secrets in them; the handlers leave out all other secrets. `url` is the beginning of
- * a list's own links.
+ * D-170: hides the secrets in addresses from a key with the access `read`; the handlers leave out all other secrets. `url` is the beginning of a
+ * list's own links.
  */
 const shownTo = (key: CallerKey | undefined, url: string): Shown => (key?.access === "read" ? (text) => hideAddressSecrets(text, url) : asItIs);
 
-/** A stream of lines of text, each as the caller may see it. */
+/** Makes a stream of lines, in each of which the parts are hidden that the caller may not see. */
 function linesShown(response: Response, shown: Shown): Response {
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   const decoder = new TextDecoder();
@@ -237,7 +237,7 @@ function linesShown(response: Response, shown: Shown): Response {
     const text = rest + decoder.decode(value, { stream: !done });
     const end = done ? text.length : text.lastIndexOf("\n") + 1;
     rest = text.slice(end);
-    // The text is enqueued even if it is empty, because a pull that enqueues nothing is not repeated.
+    // The text is enqueued even if it is empty, because the runtime calls `pull` again only after it has enqueued a text.
     controller.enqueue(encoder.encode(shown(text.slice(0, end))));
     if (done) controller.close();
   };
@@ -248,7 +248,8 @@ function linesShown(response: Response, shown: Shown): Response {
 type RefusalOf = (thrown: unknown, operation: string) => ControlError;
 
 /**
- * Handles a request. If the response is a stream of progress, the work goes on after the response has begun, and `ended` gets its status at the end.
+ * Handles a request. If the response is a stream of progress, the work goes on after the response has begun, and `ended` is called with the status at
+ * the end of the work.
  */
 type Handler = (c: Context<WithKey>, ended: (status: number) => Promise<void>) => Promise<Response>;
 
@@ -280,17 +281,17 @@ function handlerOf(route: ControlRoute, deps: ControlDeps, refusalOf: RefusalOf)
   return async (c, ended) => {
     const path = c.req.param() as Record<string, string>;
     const { origin, pathname } = new URL(c.req.url);
-    // No stored name has these characters, and PostgreSQL refuses a query with them.
+    // PostgreSQL refuses a query with such characters, and no stored name contains them.
     if (!Object.values(path).every(isStorableText)) throw notFound(`${c.req.method} ${pathname}`);
     const key = c.get("key") as CallerKey | undefined;
     const name = route.isAboutWorld === true ? DEFAULT_WORLD : (path.w ?? DEFAULT_WORLD);
-    // D-333: a request without a key opens no world by its name alone.
+    // D-333: a request without a key cannot open a closed world by its name alone.
     const found = await (route.needsNoKey === true ? deps.worlds.holdIf(name) : deps.worlds.hold(name));
     const held = found === undefined && route.needsNoKey === true ? await deps.worlds.hold(DEFAULT_WORLD) : found;
     if (held === undefined) throw notFound(`world ${path.w}`);
     held.world.workBegins(operation);
     const shown = shownTo(key, origin + pathname);
-    /** True while a stream, or work that reports progress to one, keeps its world open. */
+    /** Whether a stream, or work that reports its progress, keeps the world open. */
     let isHeld = false;
     try {
       const request: ControlRequest = {
@@ -325,7 +326,7 @@ function handlerOf(route: ControlRoute, deps: ControlDeps, refusalOf: RefusalOf)
       if (!(handled instanceof Response)) return json(c, handled, route.status ?? 200, shown);
       const response = shown === asItIs ? handled : linesShown(handled, shown);
       if (response.headers.get("content-type") !== "text/event-stream") return response;
-      // HEAD has no body.
+      // The body is cancelled, because a response to HEAD has no body.
       if (c.req.raw.method === "HEAD") await response.body?.cancel();
       else isHeld = true;
       return isHeld ? leavingAtItsEnd(response, held, route) : response;
@@ -336,15 +337,15 @@ function handlerOf(route: ControlRoute, deps: ControlDeps, refusalOf: RefusalOf)
 }
 
 /**
- * Keeps the world open until the reader has read the stream to its end or left. The stream ends if the world is deleted or reset; a reader that
- * connects again gets the new world.
+ * Keeps the world open until the stream ends or its reader disconnects. The stream ends if the world is deleted or reset; a reader that connects
+ * again gets the new world.
  */
 function leavingAtItsEnd(response: Response, held: HeldWorld, { outlivesReset = false }: ControlRoute): Response {
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   const forget = held.onReplaced((isDeleted) => {
     if (isDeleted || !outlivesReset) void reader.cancel();
   });
-  // If the reader leaves, a pending read is cancelled and ends as well.
+  // If the reader disconnects, both `cancel` and the pending read call `leave`. Only the first call may release the world.
   let isLeft = false;
   const leave = (): void => {
     if (isLeft) return;
@@ -374,7 +375,7 @@ function leavingAtItsEnd(response: Response, held: HeldWorld, { outlivesReset = 
   return new Response(body, response);
 }
 
-/** Values of a query are text. The graph's reader converts these texts by their schema. */
+/** Reads a query, whose values are texts, with the graph's reader, which converts them by their schema. */
 function queryOf(read: (source: Record<string, unknown>) => unknown, source: Record<string, string>): unknown {
   try {
     return read(source);
@@ -385,9 +386,9 @@ function queryOf(read: (source: Record<string, unknown>) => unknown, source: Rec
   }
 }
 
-/** Marks a key that the database does not have. */
+/** Marks a key that is not in the database. */
 const NOT_STORED = Symbol("not stored");
-/** The number of keys that are kept in memory; a server has a few. */
+/** The number of cached keys. A server has only a few keys. */
 const KNOWN_KEYS_MAX = 100;
 
 /** Finds the key of a request and its access: the configured key, or a stored one (D-170). */
@@ -395,32 +396,32 @@ class ControlKeys {
   readonly #configured: string;
   readonly #reader: () => Reader;
   readonly #realNowMs: () => number;
-  /** The last answers of the database about keys, by the hash of the key. */
+  /** The last results of database queries for keys, by the hash of the key. */
   readonly #known = new BoundedMap<string, ControlKeyRow | typeof NOT_STORED>(KNOWN_KEYS_MAX);
 
   constructor(configured: string, reader: () => Reader, realNowMs: () => number) {
     this.#configured = hashOf(configured);
     this.#reader = reader;
     this.#realNowMs = realNowMs;
-    // The configured key is looked up at the start, because an operator's first request may come while the database cannot be reached.
+    // The configured key is queried at the start, because the database may be unreachable at an operator's first request.
     void this.#find(this.#configured).catch(() => {});
   }
 
   /**
-   * Finds the access of a key; undefined if the key is unknown or expired. If the database cannot be reached, its last answer about the key counts
-   * (D-341); without such an answer it rejects.
+   * Finds the access of a key; undefined if the key is unknown or expired. If the database cannot be reached, the cached result for the key is used
+   * (D-341). Rejects if there is no cached result.
    */
   async find(value: string): Promise<CallerKey | undefined> {
     const hash = hashOf(value);
     const stored = await this.#find(hash);
-    // A configured key that was replaced is also stored, with the time at which it ends.
+    // A configured key that was replaced is stored too, with the time at which it expires.
     if (stored !== undefined)
       return this.#isValid(stored) ? { hash, access: stored.access as CallerKey["access"], world: stored.world || undefined, stored } : undefined;
     const isConfigured = timingSafeEqual(Buffer.from(hash), Buffer.from(this.#configured));
     return isConfigured ? { hash, access: "full", world: undefined, stored: undefined } : undefined;
   }
 
-  /** The result is true also if the database cannot tell. */
+  /** Whether any key is bound to a world. Also true if the database cannot be reached. */
   async hasBound(): Promise<boolean> {
     try {
       return await hasBoundKeys(this.#reader(), this.#realNowMs());

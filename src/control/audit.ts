@@ -1,7 +1,7 @@
 /**
  * The audit list of control keys (D-331), stored in the first world.
  *
- * **Invariant:** an entry is stored before its request does anything, and has its result before the response is sent.
+ * **Invariant:** the entry of a request is stored before the request is handled, and the result is stored before the response is sent.
  */
 import { endAudit, insertAudit } from "#auth/control-audit.store";
 import type { CallerKey, ControlDeps, ControlRoute } from "#control-contract/route";
@@ -9,10 +9,10 @@ import { isWorldName } from "#graph/worlds/hosting/worlds.store";
 
 const DAY_MS = 86_400_000;
 
-/** The oldest time, in Unix ms, of an entry that is kept. */
+/** Returns the time, in Unix ms, before which entries are deleted. */
 export const auditKeptFrom = ({ audit, realTime }: ControlDeps): number => realTime.nowMs() - audit.days * DAY_MS;
 
-/** The number of digits of the time in an id, which suffice until the year 33658, so that ids grow with time. */
+/** The number of digits of the time in an id. With 15 digits, ids are in the order of time until the year 33658. */
 const MS_DIGITS = 15;
 const RANDOM_BYTES = 8;
 
@@ -24,7 +24,7 @@ export class Audit {
     this.#deps = deps;
   }
 
-  /** Whether a request that is not refused gets an entry: the request changes something or reads secrets, or all requests get one. */
+  /** Whether a request that is not refused gets an entry. Requests that change data or read secrets get one; others only if so configured. */
   isKept(
     { method, readsSecrets }: ControlRoute,
     { access }: CallerKey,
@@ -34,7 +34,7 @@ export class Audit {
     return this.#deps.audit.reads || method !== "GET" || (access === "full" && readsSecrets?.(path, query) === true);
   }
 
-  /** Stores an entry and returns a function that stores the result. Rejects if the entry cannot be stored; then the request must not go on. */
+  /** Stores an entry and returns a function that stores the result. If this rejects, the entry is not stored, and the request must not be handled. */
   async begin(
     { operation, method, path: route }: ControlRoute,
     { stored }: CallerKey,
@@ -42,7 +42,7 @@ export class Audit {
   ): Promise<(status: number) => Promise<void>> {
     const { realTime, newRandom, worlds } = this.#deps;
     const time_ms = realTime.nowMs();
-    // The time in ids always grows, so that the entries of a process have an order within a millisecond, and if the machine's clock goes back.
+    // The time in an id is always greater than in the previous id, even within a millisecond or if the machine's clock goes back.
     this.#lastMs = Math.max(this.#lastMs + 1, time_ms);
     const id = String(this.#lastMs).padStart(MS_DIGITS, "0") + newRandom(RANDOM_BYTES);
     const of = { key_id: stored?.id ?? "0", key_name: stored?.name ?? "configured" };

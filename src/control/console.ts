@@ -12,7 +12,7 @@ import { ROOT } from "#jobs/child-process";
 import { randomSecret } from "#system";
 import { plainPage } from "./home.ts";
 
-/** A file of a page. All files of a page are in one file of the build: in the source tree, in the package, or in the executable. */
+/** A file of a page. The build packs all files of a page into one file, which is in the source tree, in the package, or in the executable. */
 interface PackedFile {
   readonly type: string;
   /** The content, packed by gzip and written in base64. */
@@ -24,7 +24,7 @@ type Pack = Readonly<Record<string, PackedFile>>;
 const PAGE = "index.html";
 /** The folders that have the pages: in a clone, and in a package. */
 const FOLDERS = ["console/dist", "dist"];
-/** The text in the page that the nonce replaces. */
+/** The placeholder in the page that the nonce replaces. */
 const NONCE_MARK = "%NONCE%";
 
 /** The text of a file that was built into the executable; undefined without such a file. `name` is the beginning of the file's name. */
@@ -44,7 +44,7 @@ export class PackedPage {
   readonly #name: string;
   #loading: Promise<Pack | undefined> | undefined;
 
-  /** `name` is the name of the page's file, without its ending. */
+  /** `name` is the name of the page's file without its extension. */
   constructor(name: string) {
     this.#name = name;
   }
@@ -59,7 +59,7 @@ export class PackedPage {
     return isPacked ? wholeResponse(bytes, { ...headers, "content-encoding": "gzip" }) : wholeResponse(Bun.gunzipSync(bytes), headers);
   }
 
-  /** The page with the nonce; undefined if the build has not made it. */
+  /** Returns the page with the nonce; undefined if the build has not made the page. */
   async page(nonce: string): Promise<BuiltPage | undefined> {
     const page = (await this.#pack())?.[PAGE];
     if (page === undefined) return undefined;
@@ -67,7 +67,9 @@ export class PackedPage {
     return { html: html.replaceAll(NONCE_MARK, nonce), type: page.type };
   }
 
-  /** Reads the files of the page at the first request, so that the start need not wait. A missing page may be built later. */
+  /**
+   * Reads the files of the page at its first request, so that the server starts faster. A missing page is looked for again, as it may be built later.
+   */
   async #pack(): Promise<Pack | undefined> {
     this.#loading ??= this.#read();
     const found = await this.#loading;
@@ -83,19 +85,20 @@ export class PackedPage {
   }
 }
 
-/** The size of a nonce, which is new for each page: 96 bits. */
+/** The size of a nonce: 96 bits. Each response has a new nonce. */
 const NONCE_BYTES = 12;
 
 export const consoleFiles = new PackedPage("console");
 
-/** The console's page; undefined if the build has not made it. */
+/** Returns the console's page; undefined if the build has not made the page. */
 export async function consolePage(server: ServerDescription): Promise<Response | undefined> {
   const nonce = randomSecret(NONCE_BYTES);
   const page = await consoleFiles.page(nonce);
   if (page === undefined) return undefined;
   const { base_url, app_base_url, microblog_base_url, ads_base_url, social_login_host } = server;
   const graph = [...new Set([base_url, app_base_url, microblog_base_url, ads_base_url, social_login_host].map((address) => new URL(address).origin))];
-  // The editor needs the nonce for its style sheets. The page may connect only to the graph's addresses, and frame only its player.
+  // The console's editor needs the nonce for its style sheets. The console may connect only to the graph's addresses, and frame only the video
+  // player.
   return pageResponse(page, nonce, ["font-src 'self'", `connect-src 'self' ${graph.join(" ")}`, `frame-src ${new URL(base_url).origin}`]);
 }
 
@@ -104,7 +107,7 @@ interface BuiltPage {
   readonly type: string;
 }
 
-/** The response with a page. `rules` are rules of its content security policy, besides the rules of both pages. */
+/** Makes the response with a page. `rules` are added to the rules of the content security policy that all pages have. */
 const pageResponse = ({ html, type }: BuiltPage, nonce: string, rules: readonly string[]): Response =>
   wholeResponse(html, {
     ...PAGE_HEADERS,
@@ -118,7 +121,7 @@ const pageResponse = ({ html, type }: BuiltPage, nonce: string, rules: readonly 
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
   });
 
-/** The text in the page that the graph's address replaces. */
+/** The placeholder in the page that the graph's address replaces. */
 const GRAPH_MARK = "%GRAPH%";
 
 export const referenceFiles = new PackedPage("reference");
@@ -133,6 +136,7 @@ export async function referencePage({ base_url }: ServerDescription): Promise<Re
 <p>It shows these documents: <a href="/v1/openapi.json">v1/openapi.json</a>, and <code>/openapi.json</code> and <code>/asyncapi.json</code> of the graph.`,
     );
   const html = page.html.replaceAll(GRAPH_MARK, Bun.escapeHTML(base_url));
-  // D-275: the library sets style attributes, for which a nonce does not work. The page may read the documents, but no data of a world.
+  // D-275: the library of the API reference sets style attributes, which a nonce cannot allow. The page may read the documents, but no data of a
+  // world.
   return pageResponse({ ...page, html }, nonce, ["style-src-attr 'unsafe-inline'", `connect-src 'self' ${new URL(base_url).origin}`]);
 }

@@ -1,4 +1,4 @@
-/** The page that a browser gets if the console was not built. The page says what this port is for, and contains no data of worlds. */
+/** The page that a browser gets if the console was not built. The page explains the purpose of the port, and contains no data of worlds. */
 import type { Context } from "hono";
 import { wholeResponse } from "#http/web";
 
@@ -10,7 +10,7 @@ const HOME = `<p>This is the control API of a running Plaza. Requests below <cod
 <li><a href="/healthz">healthz</a>, <a href="/readyz">readyz</a> and <a href="/metrics">metrics</a> need no key.
 </ul>`;
 
-/** Whether the client is a browser. Other clients get the error for an unknown path. */
+/** Whether the client is a browser. Clients that are not browsers get the error for an unknown path. */
 export const isBrowser = (c: Context): boolean => c.req.header("accept")?.includes("text/html") === true;
 
 export const home = (): Response => plainPage("control API", HOME);

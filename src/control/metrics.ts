@@ -1,6 +1,6 @@
 /**
- * The text of `/metrics` in the Prometheus format (prometheus.io/docs/instrumenting/exposition_formats). The listener already counts requests in
- * buckets, so this module only formats the counts. A metrics library would have to observe each request, and costs 45 ms and 14 MB when it is loaded.
+ * Writes the text of `/metrics` in the Prometheus format (prometheus.io/docs/instrumenting/exposition_formats). The listener already counts requests
+ * in buckets, so this module only formats the counts. A metrics library would have to observe each request, and loading it costs 45 ms and 14 MB.
  */
 import type { Alert } from "#control-contract/alert";
 import type { OpenWorld } from "#graph/worlds/open-world";
@@ -22,7 +22,7 @@ type Labels = Readonly<Record<string, string | number>>;
 class Page {
   readonly #lines: string[] = [];
 
-  /** Begins a metric; the calls for its samples follow. */
+  /** Begins a metric. The caller then adds the samples of the metric. */
   metric(name: string, type: "counter" | "gauge" | "histogram", help: string): void {
     this.#lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);
   }
@@ -32,7 +32,7 @@ class Page {
     this.#lines.push(`${name}${pairs.length === 0 ? "" : `{${pairs.join(",")}}`} ${value}`);
   }
 
-  /** The samples of a histogram. `durations` counts those up to each edge, and above the edge before it. */
+  /** Adds the samples of a histogram. Each number in `durations` counts the values between an edge and the edge before it. */
   histogram(name: string, labels: Labels, edgesMs: readonly number[], durations: readonly number[], sumMs: number, count: number): void {
     let below = 0;
     for (const [index, edgeMs] of edgesMs.entries()) {
@@ -54,7 +54,7 @@ class Page {
   }
 }
 
-/** Makes the text. `ofServer` says whether it has the metrics that belong to no single world; `anonymous` means those without the names of apps. */
+/** Makes the text. `ofServer` selects the metrics that do not belong to a single world: all of them, only those without names of apps, or none. */
 export async function metricsText(
   metrics: MetricsReport,
   worlds: readonly OpenWorld[],
@@ -76,7 +76,7 @@ export async function metricsText(
   await writeDatabases(page, worlds);
   writeWebhooks(
     page,
-    // With `all`, webhooks of all worlds are shown, because other processes may have opened further worlds.
+    // If `ofServer` is `all`, webhooks are not filtered by `worlds`, because other processes may have opened further worlds.
     ofServer === "all" ? metrics.webhooks : metrics.webhooks.filter(({ world }) => names.has(world)),
   );
   await writeCallbacks(page, worlds);
@@ -87,7 +87,7 @@ export async function metricsText(
   return page.text();
 }
 
-/** D-356: the page has these counts only while traces are on. */
+/** D-356: writes the counts of spans, which exist only while traces are on. */
 function writeSpans(page: Page, spans: MetricsReport["spans"]): void {
   if (spans === undefined) return;
   const name = "plaza_trace_spans_total";
@@ -119,7 +119,7 @@ function writeRequests(page: Page, metrics: MetricsReport): void {
   page.sample("plaza_connections_evicted_total", {}, metrics.connections.evicted);
 }
 
-/** D-62: the webhooks that all processes have sent since their start, by callback and field. */
+/** D-62: writes the counts of webhooks that all processes have sent since their start, by callback and field. */
 function writeWebhooks(page: Page, worlds: readonly WorldDeliveries[]): void {
   const sent = worlds.flatMap(({ world, attempts: all }) =>
     all.map(({ app, callback, object, field, ...metrics }) => ({ labels: { world, app, callback, object, field }, metrics })),
@@ -155,7 +155,7 @@ function writeWebhooks(page: Page, worlds: readonly WorldDeliveries[]): void {
   }
 }
 
-/** D-137: callbacks that have failed for an hour, and paused ones; each of them is an alert. */
+/** D-137: writes the counts of failing and paused callbacks. */
 async function writeCallbacks(page: Page, worlds: readonly OpenWorld[]): Promise<void> {
   page.metric(
     "plaza_webhook_callbacks",
@@ -178,7 +178,7 @@ async function writeJobs(page: Page, worlds: readonly OpenWorld[]): Promise<void
   }
 }
 
-/** D-298: the connections of encoders. All worlds share one port for encoders. */
+/** D-298: writes the counts of encoders' connections. They are read from the first world, because all worlds share one port for encoders. */
 function writeEncoders(page: Page, [first]: readonly OpenWorld[]): void {
   const counts = first?.streaming?.connections;
   if (counts === undefined) return;
@@ -188,7 +188,7 @@ function writeEncoders(page: Page, [first]: readonly OpenWorld[]): void {
   page.sample("plaza_encoder_connections_turned_away_total", {}, counts.turned_away);
 }
 
-/** D-351: each process has its own values, because a sum does not show a process that is stuck. */
+/** D-351: writes the values of each process, because a sum of all processes would hide a process that is stuck. */
 function writeProcesses(page: Page, processes: readonly ProcessReport[]): void {
   const write = (name: string, type: "counter" | "gauge", help: string, read: (one: ProcessReport) => number | undefined): void => {
     page.metric(name, type, help);
@@ -219,7 +219,7 @@ function writeHolds(page: Page, { holds }: MetricsReport): void {
   for (const { work, longestMs } of holds) page.sample("plaza_event_loop_longest_hold_seconds", { work }, longestMs / 1000);
 }
 
-/** D-341: the problems of the database, and its connections. */
+/** D-341: writes the problems of the database and the numbers of its connections. */
 function writeProblems(page: Page, { byDatabase, ...all }: DatabaseReport): void {
   // D-420: a server with several databases has the label `database`.
   const parts =
@@ -242,7 +242,7 @@ function writeProblems(page: Page, { byDatabase, ...all }: DatabaseReport): void
   write("plaza_database_connection_wait_seconds_total", "counter", "The time that they waited together.", ({ waitedMs }) => waitedMs / 1000);
 }
 
-/** D-351: the work that waits in the database, by the clock of its world. */
+/** D-351: writes the work that waits in the database. Its waiting time is measured by the clock of its world. */
 async function writeQueues(page: Page, worlds: readonly OpenWorld[]): Promise<void> {
   const reads = worlds.map(async ({ name: world, database, clock }) => {
     const nowMs = clock.nowMs();
@@ -277,7 +277,7 @@ async function writeQueues(page: Page, worlds: readonly OpenWorld[]): Promise<vo
   ]);
 }
 
-/** D-359: the alerts of features. */
+/** D-359: writes the counts of the alerts of features. */
 async function writeAlerts(page: Page, worlds: readonly OpenWorld[], alertsOf: (world: OpenWorld) => Promise<readonly Alert[]>): Promise<void> {
   const reads = worlds.map(async (world) => ({ world: world.name, byKind: Map.groupBy(await alertsOf(world), ({ kind }) => kind) }));
   page.metric("plaza_alerts", "gauge", "Alerts about live videos and feeds, by kind and level; plaza status shows their texts.");

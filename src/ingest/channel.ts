@@ -13,7 +13,7 @@ export interface VideoName {
 }
 
 export interface FeedName extends VideoName {
-  /** The number of the feed: the video's first feed is 1, its second 2, and so on. */
+  /** The number that identifies the feed among all feeds of the video. */
   readonly session: number;
 }
 

@@ -1,4 +1,4 @@
-/** Explains the response to a request of the graph. */
+/** Explains the response to a graph request. */
 import { timeText } from "#kernel/clock";
 import type { ControlRequests } from "./requests.ts";
 
@@ -37,14 +37,14 @@ export interface Recorded {
   readonly story?: Story;
 }
 
-/** The error in a response of the graph, in either of the two forms of errors. */
+/** The error in a response of the graph. The graph has two forms of errors. */
 interface GraphErrorBody {
   readonly message?: string;
   readonly pftrace_id?: string;
   readonly error_data?: { readonly parameter?: string };
 }
 
-/** Reads the error in a body; undefined if the body has none, e.g. because it was cut. */
+/** Reads the error in a body; returns undefined if the body has no readable error, e.g. because the body was cut. */
 function errorIn(body: string): GraphErrorBody | undefined {
   try {
     const found = JSON.parse(body) as { error?: GraphErrorBody } & GraphErrorBody;
@@ -54,14 +54,14 @@ function errorIn(body: string): GraphErrorBody | undefined {
   }
 }
 
-/** Explains a refusal of the graph by its body. Returns no lines if the server has not recorded the request. */
+/** Explains an error response of the graph, given its body. Returns an empty list if the server has not recorded the request. */
 export async function explainedRefusal(control: ControlRequests, body: string): Promise<string[]> {
   const trace = errorIn(body)?.pftrace_id;
   const found = trace === undefined ? undefined : await control.request("GET", `requests/${encodeURIComponent(trace)}`).catch(() => undefined);
   return found === undefined ? [] : explained(control, found);
 }
 
-/** The recorded request as text, with a line for each fact. */
+/** Describes a recorded request, with a line for each fact. */
 export async function explained(
   control: ControlRequests,
   { method, path, status, operation, time, response_body, reason, story }: Recorded,

@@ -7,7 +7,7 @@ export interface GraphCall {
   readonly path: string;
   /** The name or id of a node whose token is sent, or the value of a token. */
   readonly as?: string | undefined;
-  /** Parameters of the form of a POST without a body, else of the query. */
+  /** The parameters of the request. A POST without a body sends them as a form; any other request sends them in the query. */
   readonly fields: readonly (readonly [name: string, value: string])[];
   /** The body, as JSON. */
   readonly body?: string | undefined;
@@ -15,7 +15,7 @@ export interface GraphCall {
 
 export interface GraphRequest {
   readonly url: string;
-  /** The address of the graph, with which `url` begins unless its surface has a host name of its own. */
+  /** The address of the graph. `url` begins with this address, unless the surface of `url` has its own host name. */
   readonly root: string;
   readonly init: RequestInit;
 }
@@ -39,7 +39,7 @@ interface Token {
   readonly revoked_at: number;
 }
 
-/** For each type of token, the key that has the token's principal. */
+/** The key of each type of token that contains the id of the token's principal. */
 const principalOf = {
   app: "app",
   user: "user",
@@ -48,7 +48,7 @@ const principalOf = {
   social_user: "social_account",
   microblog_user: "microblog_user",
 } as const;
-/** The nodes that a token can speak for, with the keys that have their names. */
+/** The nodes that can have tokens, each with the keys that contain its name. */
 export const PRINCIPALS = {
   users: ["name"],
   pages: ["name"],
@@ -57,7 +57,7 @@ export const PRINCIPALS = {
   apps: ["name"],
 } as const;
 
-/** Makes the request. The request asks for debug messages, so that the server records how it handles the request. Throws `WrongParameter`. */
+/** Makes the request, which asks for debug messages, so that the server records how it handles the request. Throws `WrongParameter`. */
 export async function graphRequestOf(control: ControlRequests, { method, path, as, fields, body }: GraphCall): Promise<GraphRequest> {
   const [address = "", search = ""] = path.replace(/^\/?/, "/").split("?");
   const server: Record<string, string> = await control.request("GET", "/v1/server");
@@ -84,7 +84,7 @@ export async function graphRequestOf(control: ControlRequests, { method, path, a
   };
 }
 
-/** A response without the debug messages, for which the request has asked. Undefined if the response is not a JSON object. */
+/** Removes the debug messages from a response. Returns undefined if the response is not a JSON object. */
 export function withoutDebug(text: string): unknown {
   try {
     const body = JSON.parse(text) as unknown;
@@ -95,7 +95,7 @@ export function withoutDebug(text: string): unknown {
   }
 }
 
-/** The operation at an address; undefined if Plaza does not know the address: then the response says so. */
+/** Finds the operation at an address. Returns undefined for an unknown address; the response to the request will then say that it is unknown. */
 async function operationAt(control: ControlRequests, method: string, address: string): Promise<Operation | undefined> {
   const [id = ""] = address.replace(/^(\/v[^/]+)?\//, "").split("/");
   for (const filter of [`?node=${encodeURIComponent(id)}`, ""]) {
@@ -106,7 +106,7 @@ async function operationAt(control: ControlRequests, method: string, address: st
   return undefined;
 }
 
-/** The address of a surface in the world: `http://host/w/orders/app`. The addresses of the first world have no such prefix. */
+/** Returns the address of a surface in the world: `http://host/w/orders/app`. Only addresses of the first world have no `/w/` and world name. */
 function ofWorld(base: string, root: string, worldName: string): string {
   if (worldName === "default") return base;
   const world = `/w/${encodeURIComponent(worldName)}`;
@@ -128,7 +128,7 @@ const placesOf = (operation: Operation | undefined): readonly string[] => {
   return [operation.token_places.includes("bearer") ? "bearer" : (operation.token_places[0] ?? "bearer")];
 };
 
-/** The value of a token: a copy of a token that the given principal has, or the given text itself. */
+/** Returns the value of a token: a copy of a token of the given principal, or the given text itself if it does not name a principal. */
 async function tokenOf(control: ControlRequests, as: string): Promise<string> {
   const ids = await idsNamed(control, as);
   if (ids.length === 0) return as;
@@ -142,7 +142,7 @@ async function tokenOf(control: ControlRequests, as: string): Promise<string> {
   throw new WrongParameter("as", `${as} has no valid token; plaza token mint creates one`);
 }
 
-/** The ids of the nodes that have this id or name. */
+/** Finds the ids of the nodes that have this id or name. */
 export async function idsNamed(
   control: ControlRequests,
   text: string,

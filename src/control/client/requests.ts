@@ -9,19 +9,19 @@ export interface ControlRequests {
   /** Sends a request. `path` is relative to the world, e.g. `deliveries`. Rejects with the message of the API. */
   // biome-ignore lint/suspicious/noExplicitAny: responses are JSON whose shape the caller knows.
   request(method: string, path: string, body?: unknown): Promise<any>;
-  /** Sends a request. `path` begins with a slash. Returns every response of the API, also a refusal. */
+  /** Sends a request. `path` begins with a slash. Returns every response of the API, also an error response. */
   send(path: string, init?: RequestInit): Promise<Response>;
 }
 
-/** The receiver of requests to the control API: a server, or this process. */
+/** The receiver of requests to the control API, which is another process or this one. */
 export interface Endpoint {
   readonly url: string;
   readonly key: string;
-  /** Sends a request. Rejects if no response comes. */
+  /** Sends a request. Rejects if the request gets no response. */
   fetch(url: string, init: RequestInit): Promise<Response>;
 }
 
-/** Turns off the proxy of the environment for a `fetch`. Bun's declarations do not know the value `false`. */
+/** Makes a `fetch` ignore the proxy of the environment. The cast is needed because Bun's declarations do not contain the value `false`. */
 export const NO_PROXY = false as unknown as string;
 
 export function requestsTo({ url, key, fetch: send }: Endpoint, worldName: string): ControlRequests {
@@ -37,7 +37,7 @@ export function requestsTo({ url, key, fetch: send }: Endpoint, worldName: strin
   };
 }
 
-/** The entries of a list, of all its pages. */
+/** Reads the entries of all pages of a list. */
 export async function* entriesOf<T>({ request }: Pick<ControlRequests, "request">, path: string): AsyncGenerator<T> {
   for (let next: string | undefined = path; next !== undefined; ) {
     const { data = [], paging }: { data?: T[]; paging?: { next?: string } } = await request("GET", next);
@@ -49,7 +49,7 @@ export async function* entriesOf<T>({ request }: Pick<ControlRequests, "request"
 
 const UNMET = 422;
 
-/** The entries that an expectation saw. If it was not met, `problem` says how, and `nearest` is the entry that differs least. */
+/** The entries that an expectation compared. If the expectation was not met, `problem` gives the reason, and `nearest` is the most similar entry. */
 interface Seen {
   readonly problem?: string;
   readonly data: readonly unknown[];
@@ -78,7 +78,7 @@ export async function resultOf(response: Response): Promise<any> {
   return body;
 }
 
-/** The control API refused a request. The message gives the reason. */
+/** The error of a request that the control API refused. Its message gives the reason. */
 export class ControlRefusal extends Error {
   constructor(message: string) {
     super(message);
@@ -86,7 +86,7 @@ export class ControlRefusal extends Error {
   }
 }
 
-/** A parameter of a command or tool is wrong. */
+/** The error of a wrong parameter of a command or tool. */
 export class WrongParameter extends Error {
   constructor(
     /** The name of the parameter, e.g. `as`; on the command line it is the option `--as`. */

@@ -20,19 +20,19 @@ export interface ServerStatus {
   readonly callbacks: readonly { readonly url: string; readonly status: string }[];
   /** The alerts of the world, among them those about callbacks. */
   readonly alerts: readonly Alert[];
-  /** The names that programs asked for and that Plaza does not have. */
+  /** The edges, fields and versions that programs requested and that Plaza does not have. */
   readonly unserved: UnservedList["data"];
 }
 
-/** The number of lines about names that are not served. */
+/** The greatest number of lines about requested names that Plaza does not have. */
 const UNSERVED_MAX = 10;
-/** The number of callbacks that are read; a person does not read more. */
+/** The greatest number of callbacks that are listed. A person does not read more. */
 const CALLBACKS_MAX = 1_000;
 
 export async function statusOf(control: ControlRequests): Promise<ServerStatus> {
   const server = await control.request("GET", "/v1/server");
   const ready = (await control.send("/readyz")).ok;
-  // Without its database the server cannot answer further questions.
+  // If the database does not respond, the server cannot serve the requests below.
   const worlds = ready ? (await control.request("GET", "/v1/worlds")).data : [];
   const callbacks = ready ? ((await control.request("GET", `callbacks?limit=${CALLBACKS_MAX}`)).data as ServerStatus["callbacks"]) : [];
   const broken = callbacks.filter(({ status: health }) => health !== "working").map(({ url, status: health }) => ({ url, status: health }));
@@ -41,7 +41,7 @@ export async function statusOf(control: ControlRequests): Promise<ServerStatus> 
   return { ...server, control_url: `${control.url}/v1`, ready, worlds, callbacks: broken, alerts, unserved };
 }
 
-/** The status as text, with a line for each fact. */
+/** Describes the status, with a line for each fact. */
 export function statusLines({
   version,
   pid,

@@ -1,4 +1,4 @@
-/** JSON as text for people, with a line for each value that begins with the value's path. */
+/** Writes JSON as text for people. Each value has a line that begins with the value's path. */
 export function linesOf(value: unknown, path = ""): string[] {
   if (typeof value !== "object" || value === null) return [path === "" ? String(value) : `${path}: ${value}`];
   const entries = Object.entries(value);

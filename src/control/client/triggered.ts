@@ -4,14 +4,14 @@ import { suggestion } from "#kernel/suggestion";
 import type { WebhookField } from "#webhooks/catalogue/field";
 import { ControlRefusal, type ControlRequests, WrongParameter } from "./requests.ts";
 
-/** The time for which results are awaited: a callback has 15 s to respond (D-62). */
+/** The time for which the caller waits for results. A callback must respond within 15 s (D-62). */
 const WAIT_MS_MAX = 17_000;
 const LOOK_MS = 50;
 
-/** For each object, the key of a world file whose nodes have the object's events. */
+/** The key of a world file for each object of webhooks. The object's events are about the nodes of this key. */
 export const nodesOf = { social: "social_accounts", chatapp_business_account: "chatapp_accounts", page: "pages", catalog: "catalogs" } as const;
 
-/** A delivery with the fields that people see. */
+/** A delivery with the properties that people see. */
 export interface Delivery {
   readonly id: string;
   readonly app: string;
@@ -27,14 +27,14 @@ export interface Delivery {
   readonly attempts: readonly { readonly status?: number; readonly latency_ms?: number; readonly error?: string; readonly answer?: string }[];
 }
 
-/** The line of a delivery: `501 app 1001 http://…: delivered 200 in 3 ms`. */
+/** Describes a delivery in a line: `501 app 1001 http://…: delivered 200 in 3 ms`. */
 export function lineOf({ id, app, callback, status, reason, attempts }: Delivery): string {
   const last = attempts.at(-1);
   const response = last === undefined ? "" : ` ${last.status ?? last.error}${last.latency_ms === undefined ? "" : ` in ${last.latency_ms} ms`}`;
   return `${id} app ${app} ${callback ?? "(no callback)"}: ${status}${reason === undefined ? "" : ` (${reason})`}${response}`;
 }
 
-/** Finds a field by `object.field`, or by its name alone, which means the first object that has it. Throws `WrongParameter`. */
+/** Finds a field by `object.field`, or by its name alone, which selects the first object with such a field. Throws `WrongParameter`. */
 export function fieldOf(all: readonly WebhookField[], event: string): WebhookField {
   const found = all.find(({ object, field }) => event === `${object}.${field}`) ?? all.find(({ field }) => event === field);
   if (found !== undefined) return found;
@@ -42,7 +42,7 @@ export function fieldOf(all: readonly WebhookField[], event: string): WebhookFie
   throw new WrongParameter("event", `there is no event ${event}${suggestion(event, names)}`);
 }
 
-/** The id of the first account, page or catalog of the world that has events of the object. */
+/** Finds the id of the world's first account, page or catalog that can have events of the object. */
 export async function anyEntityOf(control: ControlRequests, object: WebhookField["object"]): Promise<string> {
   const key = nodesOf[object];
   const { data } = (await control.request("GET", `nodes/${key}?limit=1`)) as { data: { id: string }[] };
@@ -54,11 +54,11 @@ export async function anyEntityOf(control: ControlRequests, object: WebhookField
 interface Event {
   readonly entity: string;
   readonly phone_number?: string;
-  /** The payload; left out, it is an example. */
+  /** The payload. If it is left out, the server sends an example. */
   readonly value?: unknown;
 }
 
-/** Triggers the event. The deliveries are returned one after another, each after its first attempt or when the time is over. */
+/** Triggers the event. Yields each delivery after its first attempt, or when the time limit is over. */
 export async function* triggered(control: ControlRequests, { object, field }: WebhookField, event: Event): AsyncGenerator<Delivery> {
   const { deliveries } = (await control.request("POST", "deliveries/trigger", { object, field, ...event })) as { deliveries: string[] };
   for (const id of deliveries) yield await ended(control, id);

@@ -1,7 +1,7 @@
-/** Describes the names that programs asked for and that Plaza does not have (D-394). */
+/** Describes the edges, fields and versions that programs requested and that Plaza does not have (D-394). */
 import type { Unserved } from "#graph/worlds/unserved";
 
-/** A name as the control API lists it. */
+/** A requested name that Plaza does not have, as the control API lists it. */
 export type UnservedName = Omit<Unserved, "first_ms" | "last_ms">;
 
 export interface UnservedList {
@@ -12,7 +12,7 @@ export interface UnservedList {
 /** The greatest number of lines in a report. A person does not read more. */
 const LINES_MAX = 20;
 
-/** A line for each name, with an indentation of two blanks. */
+/** Makes a line for each name, indented by two blanks. */
 function unservedLines({ data, others }: UnservedList): string[] {
   const hidden = data.length - LINES_MAX;
   return [
@@ -22,7 +22,7 @@ function unservedLines({ data, others }: UnservedList): string[] {
   ];
 }
 
-/** The name, how often it was asked for, by whom, and the name that was perhaps meant. */
+/** Describes a name: how often it was requested, by which apps, and which existing name was perhaps meant. */
 export function unservedText({ kind, name, method, of, did_you_mean: meant, hint, count, apps }: UnservedName): string {
   const asked = { edge: `${method} ${name}`, field: `the field ${name} of ${of}`, version: `the version ${name}` }[kind];
   const by = apps.length === 0 ? "" : `, by ${apps.length === 1 ? "app" : "the apps"} ${apps.join(", ")}`;
@@ -31,7 +31,7 @@ export function unservedText({ kind, name, method, of, did_you_mean: meant, hint
 
 const timesText = (count: number): string => (count === 1 ? "once" : `${count} times`);
 
-/** The lines of the report at the end of a run, about all worlds of its server. The list is empty if every name was served. */
+/** Makes the report at the end of a test run, about all worlds of its server. The report is empty if Plaza has every requested name. */
 export function unservedReport(worlds: Iterable<{ list(): readonly UnservedName[]; readonly others: number }>): string[] {
   const all = [...worlds];
   const data = all.flatMap((names) => names.list()).sort((one, other) => other.count - one.count);
@@ -46,5 +46,5 @@ export function unservedReport(worlds: Iterable<{ list(): readonly UnservedName[
   return [head, ...unservedLines({ data, others }), ...advice];
 }
 
-/** The address of an edge that a file can answer. */
+/** The form of an edge's name to which a file can define a response: the node type and the edge. */
 const OF_A_TYPE = /^[a-z_]+\/\w+$/;

@@ -1,6 +1,6 @@
 /**
- * The pages for people as text, which the control port and MCP serve: guides, the interface, recipes, operation, reference, and the decisions. The
- * pages are files of the source tree and of the package; the executable contains them in one file (`tools/package.mjs`).
+ * Reads the documentation pages, which the control port and MCP serve as text: guides, the interface, recipes, operation, reference, and decisions.
+ * The pages are files of the source tree and of the package; the executable contains them in one file (`tools/package.mjs`).
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -10,10 +10,10 @@ import folders from "./guide-folders.json" with { type: "json" };
 
 /** The file in the executable: a JSON object with the text of each page. */
 const PACK = "guides";
-/** The list of operations, which the pages of the areas contain. */
+/** The page that lists the operations. It is left out, because the pages of the areas contain all operations. */
 const LEFT_OUT = "operations.md";
 
-/** The text of each page by its path, as links name it, e.g. `guides/testing.md`. */
+/** Returns the text of each page by its path, e.g. `guides/testing.md`, which links use. */
 export async function guidePages(): Promise<ReadonlyMap<string, string>> {
   const embedded = await embeddedText(PACK);
   if (embedded !== undefined) return new Map(Object.entries(JSON.parse(embedded) as Record<string, string>));

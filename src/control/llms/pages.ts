@@ -1,5 +1,5 @@
 /**
- * The description of the interface as short text for coding agents: `llms.txt`, and a page for each area, made from the contracts. The control port
+ * Describes the interface in short texts for coding agents: `llms.txt`, and a page for each area, made from the contracts. The control port
  * serves these pages, and the build writes them into `docs/`.
  */
 import { schemes } from "#auth/schemes";
@@ -21,7 +21,7 @@ const SAMPLE_ID = "1234567890";
 const TOKEN = "TOKEN";
 const common: ReadonlySet<DeclaredError> = new Set(commonErrors);
 
-/** The text of each page by its name, `llms.txt` first. */
+/** Returns the text of each page by its name. The first page is `llms.txt`. */
 export function llmsPages(registry: Registry): ReadonlyMap<string, string> {
   const areas = registry.features
     .map((feature) => ({ feature, endpoints: endpointsOf(registry, feature) }))
@@ -107,7 +107,7 @@ function addressOf({ access, nodeType, served }: Endpoint): string {
   return `{${surface?.address}}${version}${nodeType === undefined ? "" : `/{${nodeType}_id}`}${edge === null ? "" : `/${edge}`}`;
 }
 
-/** Whether the version follows the surface's address. The address of the microblog already contains the version. */
+/** Whether a version follows the surface's address in a path. The address of the microblog already contains the version. */
 const hasVersion = ({ surfaces: on, versions }: Access): boolean => on[0] !== "microblog" && versions !== "unversioned";
 
 function tokenText({ scheme, policy }: Access): string {
@@ -136,7 +136,7 @@ function parametersPart(endpoint: Endpoint, registry: Registry): string[] {
 
 const cell = (text: string): string => withoutCitations(text).replaceAll("|", "\\|").replaceAll("\n", " ");
 
-/** A request with the required parameters, and the response to it. */
+/** Makes an example of a request with the required parameters, and of its response. */
 function exampleOf(endpoint: Endpoint, method: string): string {
   const { access, served } = endpoint;
   const contract = served?.contract;
@@ -177,7 +177,7 @@ function webhooksPage({ webhookFields }: Registry): string {
       const { payload, summary, carriedIn } = field;
       const place = carriedIn === "changes" ? "" : ` (in \`${carriedIn}\` of the entry, without field and value)`;
       const line = `- \`${field.field}\`: ${withoutCitations(summary)}${place}`;
-      // Fields with the same schema have the same kind of value, so one example is enough.
+      // Fields with the same schema have similar payloads, so only the first of these fields gets an example.
       const isShown = fields.findIndex((one) => one.payload === payload) === i;
       return isShown ? `${line}, e.g. \`${JSON.stringify(field.example(at))}\`` : line;
     });

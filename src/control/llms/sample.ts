@@ -1,4 +1,4 @@
-/** Makes a value that a JSON Schema allows, for examples. The same schema always gives the same value. */
+/** Makes sample values for examples from a JSON Schema. The same schema always gives the same value. */
 import type { Schema } from "./schema-text.ts";
 
 interface Sampled extends Schema {
@@ -11,7 +11,7 @@ interface Sampled extends Schema {
   readonly "x-plaza-shape-of"?: string;
 }
 
-/** Sample values by the name of the format, as `graph/schema/formats.ts` calls it. */
+/** The sample value of each format by the format's name in `graph/schema/formats.ts`. */
 const OF_FORMATS: Readonly<Record<string, string>> = {
   "web-address": "https://example.com/picture.png",
   callback: "https://example.com/hook",
@@ -49,6 +49,6 @@ export function sampleOf(schema: Sampled, depth = 0, name = ""): unknown {
   }
 }
 
-/** A sample of an object with these keys. */
+/** Makes a sample of an object with these keys. */
 export const sampleObject = ({ properties = {} }: Sampled, names: readonly string[], depth = 0): Record<string, unknown> =>
   Object.fromEntries(names.flatMap((name) => (properties[name] === undefined ? [] : [[name, sampleOf(properties[name], depth + 1, name)]])));

@@ -31,7 +31,7 @@ export function schemaText(schema: Schema): string {
   return [schema.type ?? "any", ...limits(schema)].join(", ");
 }
 
-/** An object as `{id, data{a, b?}}`: it shows only the keys, and inner objects with their keys. */
+/** Describes an object by its keys and by the keys of its inner objects, as `{id, data{a, b?}}`. */
 function objectText(schema: Schema): string {
   const names = propertiesOf(schema).map(({ name, schema: inner, isRequired }) => {
     const shown = inner.type === "object" ? name + objectText(inner) : name;
@@ -54,7 +54,7 @@ function limits({ minLength, maxLength, minimum, maximum, pattern }: Schema): st
 export interface Property {
   readonly name: string;
   readonly schema: Schema;
-  /** Whether a sender must give the key; a key with a default may be left out. */
+  /** Whether a sender must give the key. A sender may leave out a key that has a default. */
   readonly isRequired: boolean;
 }
 
@@ -65,7 +65,7 @@ export const propertiesOf = ({ properties, required }: Schema): Property[] =>
     isRequired: required?.includes(name) === true && schema.default === undefined,
   }));
 
-/** The versions that serve an operation. */
+/** The text about the versions in which an operation is served. */
 export const versionsText: Readonly<Record<Access["versions"], string>> = {
   platform: "v20.0 to v26.0, or none",
   migrationIntents: "v23.0 to v25.0, required",
@@ -74,7 +74,7 @@ export const versionsText: Readonly<Record<Access["versions"], string>> = {
   marketingOrCurrent: "marketing versions, or none",
 };
 
-/** The fields that a response can have, and those that it has without `fields`. */
+/** Describes the fields that a response can have, and the fields that it has if the request has no parameter `fields`. */
 export function fieldsText(set: FieldSet): string {
   const { fields, defaults } = set;
   const inStrict = Object.entries(fields).filter(([, { onlyIn }]) => onlyIn === undefined);

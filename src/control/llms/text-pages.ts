@@ -1,9 +1,9 @@
-/** All pages of text: the contract, made from the registry, and the pages for people. */
+/** Collects all text pages: the pages of the contract, which are made from the registry, and the documentation pages. */
 import type { Registry } from "#graph/contract/registry";
 
 const made = new WeakMap<Registry, Promise<ReadonlyMap<string, string>>>();
 
-/** The text of each page by its path, made at the first use. */
+/** Returns the text of each page by its path. The pages are made at the first call. */
 export function textPages(registry: Registry): Promise<ReadonlyMap<string, string>> {
   const known = made.get(registry) ?? make(registry);
   made.set(registry, known);

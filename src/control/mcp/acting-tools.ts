@@ -1,4 +1,4 @@
-/** The tools that act: they send requests, make webhooks and nodes, wait, and change the time and the state of a world. */
+/** The tools of MCP that act: they send requests, make webhooks and nodes, wait, and change the time and the state of a world. */
 import { type TObject, type TSchema, Type } from "typebox";
 import type { ControlRoute } from "#control-contract/route";
 import { explainedRefusal } from "../client/explained.ts";
@@ -41,7 +41,7 @@ const sendRequest = tool("send_request", {
   },
 });
 
-/** The part of a response that is read; it is longer than any answer. */
+/** The number of bytes of a response that are read. The tool's answer is always shorter. */
 const RESPONSE_BYTES_MAX = 1_000_000;
 
 async function responseOf(sent: Promise<Response>): Promise<{ response: Response; text: string }> {
@@ -58,7 +58,7 @@ async function responseOf(sent: Promise<Response>): Promise<{ response: Response
   }
 }
 
-/** Refuses a path that would leave the world of the key. */
+/** Throws for a path that names a world itself, because it could name another world than the one that the key sees. */
 function requirePath(path: string): void {
   const [address = ""] = path.split("?");
   if (/^\/?w\//i.test(address)) throw new WrongParameter("path", "begins behind the world: leave out /w/ and the name of the world");
@@ -92,7 +92,7 @@ const triggerEvent = tool("trigger_event", {
   },
 });
 
-/** The operation of each kind of expectation, and its parameters that are most used. The other parameters of an operation are keys of `match`. */
+/** The operation of each kind of expectation, and its most common parameters. All other parameters of an operation are keys of `match`. */
 const expectedOf = {
   requests: { operation: "expectRequests", names: ["operation"] },
   webhooks: { operation: "expectWebhooks", names: ["field", "entity"] },
@@ -127,7 +127,7 @@ function expectTool(routes: Routes): Tool {
   });
 }
 
-/** The parameter of one kind of expectation. The parameter has no default, because other kinds refuse it. */
+/** Describes a parameter of one kind of expectation. The parameter gets no default, because the other kinds of expectations refuse the parameter. */
 const described = ({ default: _, description = "", ...schema }: TSchema & { default?: unknown; description?: string }, of: string): TSchema =>
   Type.Optional({ ...schema, description: `${of}: ${description}` });
 
@@ -196,7 +196,7 @@ const clockActions = {
   next: async (control: ControlRequests, _: Omit<ClockInput, "action">) => (await moveToNextDeadline(control)) ?? { due: "nothing falls due" },
 };
 
-/** The parameters of a fault that a test of an integration uses. */
+/** The parameters of a fault that integration tests use. */
 const FAULT_PARAMETERS = [...["operation", "webhook", "node", "query", "status", "code", "rate_limit", "latency_ms", "reset", "effect", "times"]];
 
 const faultTool = (routes: Routes): Tool =>

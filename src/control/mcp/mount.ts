@@ -1,6 +1,6 @@
 /**
- * MCP at the control port, `/mcp`. The tools of MCP send requests to this control API with the caller's key, so they can do what the key allows and
- * no more.
+ * Serves MCP at the path `/mcp` of the control port. The tools of MCP send requests to this control API with the caller's key, so they can do only
+ * what the key allows.
  */
 import { badRequest, forbidden } from "#control-contract/errors";
 import type { CallerKey, ControlDeps, ControlRoute, ServedBy } from "#control-contract/route";
@@ -14,13 +14,13 @@ import { RESPONSE_MS_MAX } from "./tool.ts";
 
 interface Caller {
   readonly key: CallerKey;
-  /** The value of the key. */
+  /** The value of the caller's control key. */
   readonly bearer: string;
-  /** Whether the control API has decided already which web pages may send requests (D-240). */
+  /** Whether the control API has already checked that this web page may send requests (D-240). */
   readonly isOriginChecked: boolean;
 }
 
-/** The greatest number of messages in a batch. Newer versions of the protocol have no batches. */
+/** The greatest number of messages in a batch. Only old versions of the protocol have batches. */
 const BATCH_MAX = 20;
 
 export class McpMount {
@@ -58,7 +58,7 @@ export class McpMount {
   }
 }
 
-/** Refuses a page of another site, for a server that lets every page send requests (D-361). */
+/** Throws for a request from a page of another site, if the server lets every page send requests to the control API (D-361). */
 function requireOwnOrigin(request: Request): void {
   const sent = request.headers.get("origin");
   if (sent === null || URL.parse(sent)?.host === (request.headers.get("host") ?? "localhost")) return;
@@ -72,12 +72,12 @@ async function bodyOf(request: Request): Promise<unknown> {
   return body;
 }
 
-/** Listeners at these addresses are reached by an address of this machine. */
+/** The addresses that mean all addresses of the machine, each with an address at which such a listener can be reached. */
 const EVERYWHERE = { "0.0.0.0": "127.0.0.1", "[::]": "[::1]" };
 
 /**
- * Sends the request to the address where the graph listens, whatever address its clients use. A surface with a host name of its own is named by the
- * header `Host`. The certificate need not be valid for this address, because the request does not leave the machine.
+ * Sends a request to the address at which the graph listens, whatever address its clients use. If a surface has its own host name, the header `Host`
+ * names the surface. The certificate need not be valid for this address, because the request does not leave the machine.
  */
 function callOwnGraph({ base_url }: ServedBy, { url, root, init }: GraphRequest): Promise<Response> {
   const own = new URL(base_url);
@@ -86,7 +86,7 @@ function callOwnGraph({ base_url }: ServedBy, { url, root, init }: GraphRequest)
   const isAtRoot = url.startsWith(root);
   const path = isAtRoot ? url.slice(root.length) : asked.pathname + asked.search;
   const headers = { ...(init.headers as Record<string, string>), ...(isAtRoot ? {} : { host: asked.host }) };
-  // On a kept connection that is reset, Bun would send the request a second time.
+  // The request gets a new connection, because Bun would send the request twice if a kept connection were reset.
   const connection = { tls: { rejectUnauthorized: false }, proxy: NO_PROXY, keepalive: false };
   return fetch(own.origin + path, { ...init, headers, redirect: "manual", signal: AbortSignal.timeout(RESPONSE_MS_MAX), ...connection });
 }

@@ -1,4 +1,4 @@
-/** The server of the Model Context Protocol: its tools and resources, over stdio or over HTTP. */
+/** The server of the Model Context Protocol, which serves tools and resources over stdio or over HTTP. */
 import { createMcpHandler, type McpHttpHandler, type McpServerFactory, ResourceNotFoundError, Server } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { ConfigProblem } from "#config/config";
@@ -14,10 +14,10 @@ import { bounded, type Tool, type ToolAccess, ToolFailure } from "./tool.ts";
 
 const INSTRUCTIONS = `Plaza is a local server with the HTTP graph interface of a large platform, for developing and testing integrations. Begin with status. find_operation gives the rules of an operation, send_request tries it, explain_request says why a request failed, trigger_event sends a webhook to your app, and expect waits until your app does something. read_docs answers how to test, to receive webhooks, and to describe a world.`;
 
-/** The address of a page as a resource: `plaza://llms/personas.md`. */
+/** The scheme of the address of a page that is a resource: `plaza://llms/personas.md`. */
 const SCHEME = "plaza://";
 
-/** The tools by their names. `routes` are those of the control API, whose contracts the tools' inputs follow. */
+/** Returns the tools by their names. `routes` are the routes of the control API; the inputs of tools follow the contracts of the routes. */
 export const toolsOf = (routes: readonly ControlRoute[]): ReadonlyMap<string, Tool> =>
   new Map([...readingTools, ...actingTools(new Map(routes.map((route) => [route.operation, route])))].map((tool) => [tool.name, tool]));
 
@@ -69,7 +69,7 @@ async function answerOf(tools: ReadonlyMap<string, Tool>, access: ToolAccess, na
   }
 }
 
-/** The message of an error that the caller can correct. */
+/** Returns the message of an error that the caller can correct; undefined for any other error. */
 function messageOf(error: unknown): string | undefined {
   if (error instanceof WorldProblem) return `${error.path}: ${error.problem}`;
   const isKnown = [ControlRefusal, WrongParameter, ToolFailure, ConfigProblem].some((kind) => error instanceof kind);
@@ -92,13 +92,13 @@ export class HttpProtocol {
 
   constructor(tools: ReadonlyMap<string, Tool>, onError: (error: Error) => void) {
     const factory: McpServerFactory = ({ authInfo }) => serverFor(tools, authInfo?.extra?.access as ToolAccess);
-    // The pages never change while the server runs, so nobody needs to listen for changes.
+    // Clients cannot subscribe to changes, because the pages never change while the server runs.
     this.#handler = createMcpHandler(factory, { maxSubscriptions: 0, onerror: onError });
   }
 
-  /** `body` is the JSON of the request, undefined if it has no body. */
+  /** Serves a request. `body` is the JSON in the request's body; undefined if the request has no body. */
   serve(request: Request, body: unknown, access: ToolAccess): Promise<Response> {
-    // The control API has checked the key; the tools use it through their access.
+    // No token is passed here, because the control API has already checked the key, and `access` sends requests with it.
     return this.#handler.fetch(request, { parsedBody: body, authInfo: { token: "", clientId: "", scopes: [], extra: { access } } });
   }
 }

@@ -1,4 +1,4 @@
-/** The tools that only look: at the server, at the contract, and at what happened. */
+/** The tools of MCP that only read: about the server, about the contract, and about recent events. */
 import { Type } from "typebox";
 import { timeText } from "#kernel/clock";
 import { explained, type Recorded } from "../client/explained.ts";
@@ -9,7 +9,7 @@ import { type Delivery, lineOf } from "../client/triggered.ts";
 import { findSections, type Section, sectionsIn } from "./search.ts";
 import { ANSWER_CHARACTERS_MAX, input, type Tool, ToolFailure, tool } from "./tool.ts";
 
-/** The number of nodes of each kind that the status names, so that a caller knows whom it can speak for. */
+/** The greatest number of nodes of each kind in the status, which shows a caller whose tokens it can use. */
 const NAMED_MAX = 5;
 
 const status = tool("status", {
@@ -38,12 +38,12 @@ async function principals(control: ControlRequests): Promise<string[]> {
   return lines;
 }
 
-/** The pages with the operations, one for each area. */
+/** The beginning of the paths of the pages with operations. Each area has such a page. */
 const CONTRACT = "llms/";
 const isOperation = ({ page, heading }: Section): boolean => page.startsWith(CONTRACT) && /^\w+$/.test(heading);
-/** The number of other results that an answer names beside the best one. */
+/** The greatest number of further results that an answer names after the best result. */
 const OTHERS_MAX = 7;
-/** The part of a section that answers a question: most sections are shorter. */
+/** The number of characters of a section that an answer shows. Most sections are shorter. */
 const SECTION_CHARACTERS_MAX = 3_000;
 
 const findOperation = tool("find_operation", {
@@ -86,7 +86,7 @@ const readDocs = tool("read_docs", {
   },
 });
 
-/** The room in an answer for a sentence about the rest of a page. */
+/** The number of characters of a page that an answer shows. The answer has 200 more for a sentence about the rest of the page. */
 const PART_CHARACTERS_MAX = ANSWER_CHARACTERS_MAX - 200;
 
 function partOf(pages: ReadonlyMap<string, string>, page: string, offset: number): string {
@@ -125,7 +125,7 @@ interface Sent {
   readonly request_body: string;
 }
 
-/** The part of a body that explains a failure. */
+/** The number of characters of a response's body that the explanation of a failure shows. */
 const BODY_CHARACTERS_MAX = 1_000;
 
 async function lastFailure(control: ControlRequests): Promise<string> {
@@ -136,7 +136,7 @@ async function lastFailure(control: ControlRequests): Promise<string> {
   return last.trace_id;
 }
 
-/** The greatest number of entries in a list, each on a line. */
+/** The greatest number of entries in a list. Each entry has a line. */
 const ROWS_MAX = 50;
 
 const listRecent = tool("list_recent", {

@@ -1,16 +1,16 @@
-/** Finds the sections of pages that a question is about. */
+/** Finds the sections of pages that may answer a question. */
 
 export interface Section {
   readonly page: string;
-  /** The heading; for the beginning of a page it is the page's title. */
+  /** The heading of the section. The first section of a page has the page's title as its heading. */
   readonly heading: string;
-  /** The text with its heading. */
+  /** The text of the section, with its heading. */
   readonly text: string;
 }
 
 const made = new WeakMap<ReadonlyMap<string, string>, readonly Section[]>();
 
-/** The sections of all pages, made once for each set of pages. */
+/** Returns the sections of all pages. They are cached for each map of pages. */
 export function sectionsIn(pages: ReadonlyMap<string, string>): readonly Section[] {
   const known = made.get(pages) ?? [...pages].flatMap(([page, text]) => sectionsOf(page, text));
   made.set(pages, known);
@@ -36,7 +36,7 @@ function sectionsOf(page: string, text: string): Section[] {
   return found;
 }
 
-/** Words that say nothing about the subject of a question. */
+/** The words that a search ignores, because they say nothing about the subject of a question. */
 const EMPTY = new Set([
   "a",
   "an",
@@ -59,21 +59,21 @@ const EMPTY = new Set([
   "can",
   "it",
 ]);
-/** The greatest number of words of a question that are looked for. */
+/** The greatest number of words of a question that a search uses. */
 const WORDS_MAX = 12;
 /** The factor by which a word counts more in the heading than in the text. */
 const HEADING_WEIGHT = 4;
 
-/** The weights of pages that list everything or explain single points: with the same words, a guide is the better answer. */
+/** The weights of pages that are reference lists or explain single decisions. If a guide contains the same words, the guide is the better answer. */
 const WEIGHTS: readonly (readonly [pages: string, weight: number])[] = [
   ["decisions/", 0.6],
   ["reference/commands.md", 0.6],
   ["reference/control-api.md", 0.3],
 ];
-/** A text of this many words counts half, because a long text contains any word. */
+/** The number of words at which the score of a text is halved, because a long text probably contains any word. */
 const LONG_TEXT_WORDS = 400;
 
-/** The words of a text in lower case. A name such as `createPersona` is also its parts. */
+/** Returns the words of a text in lower case. A name such as `createPersona` also counts as the words `create` and `persona`. */
 const wordsOf = (text: string): string[] =>
   text
     .replaceAll(/([a-z])([A-Z])/g, "$1 $2")
@@ -95,7 +95,7 @@ function indexOf(section: Section) {
   return made;
 }
 
-/** The sections that contain words of the question, the best first. Rare words count more than common ones. */
+/** Finds the sections that contain words of the question, the best section first. Rare words count more than common words. */
 export function findSections(sections: readonly Section[], question: string): Section[] {
   const words = [...new Set(wordsOf(question))].filter((word) => !EMPTY.has(word)).slice(0, WORDS_MAX);
   const weights = words.map((word) => {

@@ -1,22 +1,22 @@
-/** A tool of MCP: its input by a schema, and a short text as its answer. */
+/** Defines the tools of MCP. The input of a tool has a schema, and its answer is a short text. */
 import { type Static, type TObject, type TSchema, Type } from "typebox";
 import type { ControlRoute } from "#control-contract/route";
 import type { WebhookField } from "#webhooks/catalogue/field";
 import type { GraphRequest } from "../client/graph-call.ts";
 import type { ControlRequests } from "../client/requests.ts";
 
-/** The parts of the server and of its contract that tools use. */
+/** The functions and data of the server that tools use. */
 export interface ToolAccess {
-  /** Requests to the control API with the key of the caller. Rejects if no server can be found. */
+  /** Returns the sender of requests to the control API with the caller's key. Rejects if there is no server. */
   control(): Promise<ControlRequests>;
   /** Sends a request to the graph. */
   callGraph(request: GraphRequest): Promise<Response>;
-  /** Whether the key is known to allow only reading. */
+  /** Whether the caller's key allows only reading, as far as the server of MCP knows. */
   readonly isReader: boolean;
   /** The pages about the interface and about Plaza, by their paths. */
   pages(): Promise<ReadonlyMap<string, string>>;
   readonly webhookFields: readonly WebhookField[];
-  /** Called with an error that the caller cannot correct. */
+  /** Reports an error that the caller cannot correct. */
   onUnexpected(error: unknown, tool: string): void;
 }
 
@@ -25,7 +25,7 @@ export interface Tool {
   readonly description: string;
   readonly input: TObject;
   readonly isReading: boolean;
-  /** The sentence that says how to get the rest of an answer that is cut. */
+  /** The sentence at the end of an answer that was cut. It tells the agent how to get the rest. */
   readonly rest: string;
   run(access: ToolAccess, input: never): Promise<string>;
 }
@@ -42,10 +42,10 @@ export const tool = <T extends TObject, Input = Static<T>>(name: string, { isRea
   isReading: isReading === true,
 });
 
-/** The input of a tool. Unknown parameters are refused, because they are often misspelt ones. */
+/** Makes the schema of a tool's input. The schema refuses unknown parameters, because they are often misspelt. */
 export const input = <T extends Parameters<typeof Type.Object>[0]>(properties: T) => Type.Object(properties, { additionalProperties: false });
 
-/** The result of a tool that could not do its task: the answer is marked as an error. */
+/** The error of a tool that could not do its task. The tool's answer is its message, marked as an error. */
 export class ToolFailure extends Error {
   constructor(message: string) {
     super(message);
@@ -53,13 +53,13 @@ export class ToolFailure extends Error {
   }
 }
 
-/** The time for a response of the graph. A client of MCP waits about a minute itself. */
+/** The time for which a tool waits for a response of the graph. A client of MCP waits about a minute for the tool. */
 export const RESPONSE_MS_MAX = 60_000;
 
-/** The length of an answer: about 1,500 tokens, because an agent pays for each word and keeps it in its context. */
+/** The greatest length of an answer: about 1,500 tokens, because an agent pays for each token of an answer, which stays in the agent's context. */
 export const ANSWER_CHARACTERS_MAX = 6_000;
 
-/** The text, cut at the end of a line if possible. A cut text says how much is missing, and how to get it. */
+/** Cuts a long text, at the end of a line if possible. The end of a cut text says how many characters it shows, and how to get the rest. */
 export function bounded(text: string, rest: string): string {
   if (text.length <= ANSWER_CHARACTERS_MAX) return text;
   const room = ANSWER_CHARACTERS_MAX - rest.length - ROOM_FOR_NUMBERS;
@@ -68,10 +68,10 @@ export function bounded(text: string, rest: string): string {
   return `${text.slice(0, end).replace(/[\uD800-\uDBFF]$/, "")}\n… ${text.length - end} of ${text.length} characters are left out. ${rest}`;
 }
 
-/** The sentence around the two numbers. */
+/** The number of characters that are reserved for the sentence with the two numbers. */
 const ROOM_FOR_NUMBERS = 80;
 
-/** A route's parameters for the input of a tool, so that both follow the same rules. */
+/** Returns parameters of a route for the input of a tool, so that the tool and the route have the same rules. */
 export function parametersOf(routes: ReadonlyMap<string, ControlRoute>, operation: string, names: readonly string[]): Record<string, TSchema> {
   const { body, query } = routes.get(operation) as ControlRoute;
   const { properties } = (query ?? body) as TObject;

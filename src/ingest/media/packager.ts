@@ -75,7 +75,7 @@ export class Packager {
   #soundArrivedMs = 0;
   /** The duration of all pictures that arrived after the last sound. */
   #silentMs = 0;
-  /** Whether sound came after the first key frame, with which the recording begins. */
+  /** Whether sound came after the first key frame. Without such sound, no segment is recorded. */
   #hasSound = false;
   #segmentBeganMs = 0;
   #isSegmentDiscontinuous = false;
@@ -243,7 +243,7 @@ export class Packager {
     if (ageMs < CUT_AT_PICTURE_MS && !isWanted) return;
     if (this.#hasSound) this.#cut(ms);
     else if (ageMs >= CUT_AT_PICTURE_MS || this.#isDiscontinuous) {
-      // D-51: the pictures before the first sound are not recorded.
+      // D-51: the segment is discarded, because no sound has arrived yet.
       this.#container.take();
       this.#isDiscontinuous = false;
       this.#segmentBeganMs = ms;

@@ -1,9 +1,9 @@
-/** AMF0, the format of the values in RTMP's commands and metadata ("Action Message Format -- AMF 0", Adobe, 2007). */
+/** Reads and writes AMF0, the format of the values in RTMP's commands and metadata ("Action Message Format -- AMF 0", Adobe, 2007). */
 import { AMF_DEPTH_MAX, AMF_VALUES_MAX, RtmpProblem } from "./message.ts";
 
 export type AmfValue = number | boolean | string | null | undefined | readonly AmfValue[] | AmfObject;
 
-/** An object of AMF0, without a prototype, so that `__proto__` is a key like any other. */
+/** An object of AMF0. It has no prototype, so that `__proto__` is a key like any other. */
 export interface AmfObject {
   readonly [name: string]: AmfValue;
 }
@@ -63,7 +63,7 @@ class AmfReader {
       case Marker.Object:
         return this.#object(depth);
       case Marker.EcmaArray:
-        // The count before the keys is only a hint: the object ends with its end marker.
+        // The number of keys is skipped, because it is only a hint: the object ends with an end marker.
         this.#skip(4);
         return this.#object(depth);
       case Marker.StrictArray:
@@ -96,7 +96,7 @@ class AmfReader {
   #array(depth: number): AmfValue[] {
     const length = this.#view.getUint32(this.#skip(4));
     const values: AmfValue[] = [];
-    // The method `value` limits the number of values, so a wrong length uses no memory.
+    // The method `value` limits the number of values, so a length that is too large uses no memory.
     for (let i = 0; i < length; i++) values.push(this.value(depth + 1));
     return values;
   }

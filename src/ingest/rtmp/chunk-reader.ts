@@ -1,11 +1,11 @@
 /** Assembles RTMP messages from chunks as their bytes arrive (section 5.3.1). */
 import { CHUNK_STREAMS_MAX, type Message, type MessageLimits, MessageType, RtmpProblem } from "./message.ts";
 
-/** The size of chunks until the peer sets another one. */
+/** The size of chunks until the peer sets another size. */
 const DEFAULT_CHUNK_BYTES = 128;
 /** The size of the message header, by the format of the chunk. */
 const MESSAGE_HEADER_BYTES = [11, 7, 3, 0] as const;
-/** The timestamp in a header that means that the four bytes after the header contain the real one. */
+/** If a header has this timestamp, the four bytes after the header contain the real timestamp. */
 const EXTENDED = 0xff_ff_ff;
 const NO_BYTES = new Uint8Array();
 /** The size of a message's first buffer. The buffer grows only as bytes arrive, so that a large length alone uses no memory. */
@@ -13,14 +13,14 @@ const FIRST_BUFFER_BYTES = 4096;
 
 interface ChunkStream {
   timestamp: number;
-  /** The time that the next message adds to the timestamp, if it begins with a chunk of format 3. */
+  /** The time that is added to the timestamp if the next message begins with a chunk of format 3. */
   delta: number;
-  /** The extended timestamp, which each chunk of the message repeats; undefined if the message has a short one. */
+  /** The extended timestamp, which each chunk of the message repeats; undefined if the message has a short timestamp. */
   extended: number | undefined;
   length: number;
   type: number;
   stream: number;
-  /** The bytes of the message that is arriving; undefined between two messages. */
+  /** The received bytes of the incomplete message; undefined between two messages. */
   body: Uint8Array | undefined;
   received: number;
 }
@@ -29,21 +29,21 @@ export class ChunkReader {
   limits: MessageLimits;
   #chunkBytes = DEFAULT_CHUNK_BYTES;
   readonly #streams = new Map<number, ChunkStream>();
-  /** The beginning of a header whose end has not arrived. */
+  /** The received bytes of an incomplete header. */
   #carry: Uint8Array = NO_BYTES;
-  /** Whether the peer repeats an extended timestamp in chunks of format 3; undefined until the peer has sent one. */
+  /** Whether the peer repeats an extended timestamp in chunks of format 3; undefined until the peer has sent such a chunk. */
   #repeatsExtended: boolean | undefined;
-  /** The stream whose chunk is arriving; `#payloadLeft` is the number of bytes of that chunk that are missing. */
+  /** The stream whose chunk is incomplete. `#payloadLeft` is the number of missing bytes of that chunk. */
   #current: ChunkStream | undefined;
   #payloadLeft = 0;
-  /** The number of bytes of all incomplete messages together. */
+  /** The number of received bytes of all incomplete messages together. */
   #assembling = 0;
 
   constructor(limits: MessageLimits) {
     this.limits = limits;
   }
 
-  /** Reads the next bytes of the connection, and calls `take` for each message that they complete. `take` may keep the body. Throws `RtmpProblem`. */
+  /** Reads the next bytes of the connection, and calls `take` with each complete message, whose body `take` may store. Throws `RtmpProblem`. */
   read(bytes: Uint8Array, take: (message: Message) => void): void {
     const all = this.#carry.length === 0 ? bytes : Buffer.concat([this.#carry, bytes]);
     this.#carry = NO_BYTES;
@@ -52,7 +52,7 @@ export class ChunkReader {
       const rest = all.subarray(at);
       const used = this.#current === undefined ? this.#readHeader(rest) : this.#readPayload(this.#current, rest);
       if (used === undefined) {
-        // The rest is copied, because the owner of `bytes` may reuse their memory.
+        // The remaining bytes are copied, because the caller may reuse the memory of `bytes`.
         this.#carry = new Uint8Array(rest);
         return;
       }
@@ -61,7 +61,7 @@ export class ChunkReader {
     }
   }
 
-  /** Sets the size of chunks (section 5.4.1). The highest bit must be 0. */
+  /** Sets the size of chunks, whose highest bit must be 0 (section 5.4.1). */
   setChunkBytes(size: number): void {
     if (size < 1 || size > 0x7f_ff_ff_ff) throw new RtmpProblem(`a chunk size of ${size} is not allowed`);
     this.#chunkBytes = size;
@@ -75,7 +75,7 @@ export class ChunkReader {
     stream.body = undefined;
   }
 
-  /** Reads a chunk's header and returns its length. If the end of the header has not arrived, it returns undefined and changes nothing. */
+  /** Reads a chunk's header and returns its length. If the header is incomplete, the method returns undefined without a change. */
   #readHeader(header: Uint8Array): number | undefined {
     const first = header[0] as number;
     const format = (first >> 6) as 0 | 1 | 2 | 3;
@@ -86,7 +86,7 @@ export class ChunkReader {
     const id = low === 0 ? 64 + (header[1] as number) : low === 1 ? 64 + (header[1] as number) + 256 * (header[2] as number) : low;
     const known = this.#streams.get(id);
     if (format === 3 && known !== undefined) return this.#continue(known, header, fixed);
-    // A new chunk stream may begin with format 1 and then has the message stream 0, because librtmp begins the chunk stream of its pings so.
+    // A new chunk stream may begin with format 1 and then has the message stream 0, because librtmp does so for its pings.
     if (known === undefined && format > 1) throw new RtmpProblem(`chunk stream ${id} does not begin with a whole header`);
     const isExtended = readUint24(header, basic) === EXTENDED;
     const end = isExtended ? fixed + 4 : fixed;
@@ -96,7 +96,7 @@ export class ChunkReader {
     const time = isExtended ? readUint32(header, fixed) : readUint24(header, basic);
     stream.extended = isExtended ? time : undefined;
     stream.timestamp = format === 0 ? time : (stream.timestamp + time) >>> 0;
-    // A message in format 3 right after a message in format 0 has the same time, because encoders use this format so.
+    // A message in format 3 right after a message in format 0 has the same time, because encoders send such messages.
     stream.delta = format === 0 ? 0 : time;
     if (format <= 1) {
       stream.length = readUint24(header, basic + 3);
@@ -119,8 +119,9 @@ export class ChunkReader {
   }
 
   /**
-   * Whether the extended timestamp is repeated before `payload`. The specification says so, but older encoders leave the repetition out. The first
-   * such chunk shows what the peer does: the payload does not begin with the same four bytes. Undefined if more bytes have to arrive to tell.
+   * Whether the extended timestamp is repeated before `payload`. The specification requires the repetition, but older encoders leave it out. The
+   * first chunk shows whether the peer repeats the timestamp, because a payload hardly ever begins with the same four bytes. Undefined if more bytes
+   * are needed.
    */
   #isRepeated(extended: number, payload: Uint8Array): boolean | undefined {
     if (this.#repeatsExtended === false) return false;
@@ -150,7 +151,7 @@ export class ChunkReader {
     this.#payloadLeft = Math.min(this.#chunkBytes, stream.length - stream.received);
   }
 
-  /** Reads bytes of a chunk's payload, and returns the number of used bytes. */
+  /** Reads bytes of a chunk's payload, and returns their number. */
   #readPayload(stream: ChunkStream, bytes: Uint8Array): number {
     const used = Math.min(bytes.length, this.#payloadLeft);
     const body = this.#bufferFor(stream, stream.received + used);
@@ -178,14 +179,14 @@ export class ChunkReader {
     stream.body = undefined;
     this.#assembling -= body.length;
     const { type, timestamp } = stream;
-    // The size is set here, because the next chunk already has the new size.
+    // The size is set here and not by the caller, because the next chunk already has the new size.
     if (type === MessageType.SetChunkSize) this.setChunkBytes(readControl(body));
     else if (type === MessageType.Abort) this.abort(readControl(body));
     else take({ type, stream: stream.stream, timestamp, body });
   }
 }
 
-/** The number that is the whole body of a control message. */
+/** Reads the number in a control message, whose body has no other value. */
 export function readControl(body: Uint8Array): number {
   if (body.length < 4) throw new RtmpProblem("a control message is cut off");
   return readUint32(body, 0);

@@ -1,9 +1,9 @@
-/** Writes a message as chunks, of which the first has a complete header. */
+/** Writes messages of RTMP as chunks. The first chunk of a message has a complete header. */
 import type { Message } from "./message.ts";
 
-/** The size of chunks unless the sender sets another one; this server does not. */
+/** The size of chunks unless the sender sets another size. This server uses the default. */
 const CHUNK_BYTES = 128;
-/** Section 5.3.1.3: from this time on, a header is followed by four bytes that contain the time. */
+/** Section 5.3.1.3: a time of at least this many ms is written into four bytes after the header. */
 const EXTENDED_TIME = 0xff_ff_ff;
 
 /**

@@ -13,8 +13,8 @@ export class Handshake {
   #echoLeft = PART_BYTES;
 
   /**
-   * Reads bytes of the handshake. `randomBytes` fills S1; `reply` is called once. Returns the bytes after the handshake; undefined while the
-   * handshake is not complete.
+   * Reads bytes of the handshake. `randomBytes` fills S1, and `reply` is called once to send S0, S1 and S2. Returns the bytes after the handshake, or
+   * undefined while the handshake is not complete.
    */
   read(bytes: Uint8Array, randomBytes: (count: number) => Uint8Array, reply: (bytes: Uint8Array) => void): Uint8Array | undefined {
     let rest = bytes;
@@ -35,7 +35,7 @@ export class Handshake {
   #reply(randomBytes: (count: number) => Uint8Array): Uint8Array {
     const bytes = new Uint8Array(1 + 2 * PART_BYTES);
     bytes[0] = VERSION;
-    // S1 is a time of zero, four zero bytes and random bytes. S2 repeats C1.
+    // S1 consists of the time 0, four zero bytes and random bytes. S2 repeats C1.
     bytes.set(randomBytes(PART_BYTES - 8), 9);
     bytes.set(this.#hello.subarray(1), 1 + PART_BYTES);
     return bytes;

@@ -18,14 +18,14 @@ export const MessageType = {
 
 export interface Message {
   readonly type: number;
-  /** The stream of the message: 0 is the connection; other numbers are streams that `createStream` made. */
+  /** The id of the message's stream. 0 is the connection itself; other streams were created by `createStream`. */
   readonly stream: number;
-  /** The milliseconds of the encoder's clock, in 32 bits, which wrap. */
+  /** The time of the encoder's clock, in ms. The number has 32 bits and wraps. */
   readonly timestamp: number;
   readonly body: Uint8Array;
 }
 
-/** The peer breaks the protocol, does not publish, or exceeds a limit, so its connection ends. */
+/** The error of a peer that breaks the protocol, does not publish, or exceeds a limit. Its connection ends. */
 export class RtmpProblem extends Error {
   constructor(problem: string) {
     super(problem);
@@ -36,25 +36,25 @@ export class RtmpProblem extends Error {
 /** The limits for a peer, which are low until its stream key is accepted. */
 
 export interface MessageLimits {
-  /** The number of bytes of one message, and of all messages together that arrive interleaved. */
+  /** The limit of bytes of one message, and of all incomplete messages together. */
   readonly messageBytesMax: number;
 }
 
-/** The limits before the key: a `connect` with all properties that encoders send is smaller than 1 KiB. */
+/** The limits before the stream key is accepted. A `connect` with all properties that encoders send is smaller than 1 KiB. */
 export const BEFORE_KEY: MessageLimits = { messageBytesMax: 16_384 };
-/** The limits after the key: a key frame of 4K at 50 Mbit/s has about 3 MiB. */
+/** The limits after the stream key is accepted. A key frame of 4K video at 50 Mbit/s has about 3 MiB. */
 export const AFTER_KEY: MessageLimits = { messageBytesMax: 8 * 1024 * 1024 };
 
-/** The number of chunk streams of a connection; encoders use 3 to 6. */
+/** The greatest number of chunk streams of a connection; encoders use 3 to 6. */
 export const CHUNK_STREAMS_MAX = 16;
-/** The length of a stream key. Plaza's keys are much shorter: 24 characters and the name of a world. */
+/** The greatest length of a stream key. Plaza's keys are much shorter: 24 characters and the name of a world. */
 export const KEY_CHARACTERS_MAX = 256;
-/** The number of streams of a connection. An encoder creates one; some create a second one after an error. */
+/** The greatest number of streams of a connection. An encoder creates one stream, and sometimes a second stream after an error. */
 export const STREAMS_MAX = 8;
-/** The number of commands before a key is accepted; an encoder sends about 6. */
+/** The greatest number of commands before a key is accepted; an encoder sends about 6. */
 export const COMMANDS_BEFORE_KEY_MAX = 32;
 
-/** The depth of nested AMF0 values; encoders send a depth of 2. */
+/** The greatest depth of nested AMF0 values; encoders send values with a depth of 2. */
 export const AMF_DEPTH_MAX = 8;
-/** The number of AMF0 values in one message; `onMetaData` has about 30. */
+/** The greatest number of AMF0 values in one message; `onMetaData` has about 30. */
 export const AMF_VALUES_MAX = 512;

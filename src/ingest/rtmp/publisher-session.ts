@@ -1,8 +1,8 @@
 /**
- * The protocol of one publisher's connection: handshake, chunks, commands. The session's owner has the socket and checks the stream key. The session
- * serves only the commands of publishers, and refuses `play`.
+ * Handles the protocol of one publisher's connection: the handshake, chunks and commands. The session's owner has the socket and checks the stream
+ * key. The session serves only the commands of publishers, and refuses `play`.
  *
- * **Invariant:** before the owner admits a key, a peer cannot send large data, and nothing that the peer sends is stored.
+ * **Invariant:** until the owner admits its key, a peer can send only small messages, and no data from the peer is stored.
  */
 import { type AmfObject, type AmfValue, readAmf, writeAmf } from "./amf0.ts";
 import { ChunkReader, readControl } from "./chunk-reader.ts";
@@ -23,7 +23,7 @@ export interface SessionOwner {
   send(bytes: Uint8Array): void;
   /** Ends the connection after all bytes are sent. */
   end(): void;
-  /** Called when the peer asks to publish with this key. The owner then calls `admit` or `refuse`, at once or later. */
+  /** Called when the peer asks to publish with this key. The owner then calls `admit` or `refuse`, immediately or later. */
   publishAsked(key: string): void;
   /** Called with audio or video of an admitted publisher; `timestamp` is in ms of the publisher's clock. */
   media(type: "audio" | "video", timestamp: number, body: Uint8Array): void;
@@ -35,9 +35,9 @@ export interface SessionOwner {
   randomBytes(count: number): Uint8Array;
 }
 
-/** The application of all stream addresses: `rtmp://host/live/{key}`. */
+/** The name of the application in all stream addresses: `rtmp://host/live/{key}`. */
 const APPLICATION = "live";
-/** The number of bytes after which the peer acknowledges their arrival. */
+/** The number of bytes after which the peer must acknowledge that they have arrived. */
 const WINDOW_BYTES = 2_500_000;
 const CONTROL_CHUNKS = 2;
 const COMMAND_CHUNKS = 3;
@@ -52,7 +52,7 @@ const STREAM_BEGIN = 0;
  */
 type State = "handshake" | "commands" | "asking" | "publishing" | "unpublished" | "ended";
 
-/** The reason of a refusal. `key`: the key is unknown or in use. `feed`: the stream cannot continue. */
+/** The reason of a refusal. `key` means that the key is unknown or in use; `feed` means that the stream cannot continue. */
 type Refusal = "key" | "feed";
 
 export class PublisherSession {
@@ -77,7 +77,7 @@ export class PublisherSession {
     return this.#state === "publishing";
   }
 
-  /** Handles bytes from the peer. After an `RtmpProblem` of this method the owner has to close the connection. */
+  /** Handles bytes from the peer. If this method throws `RtmpProblem`, the owner must close the connection. */
   received(bytes: Uint8Array): void {
     if (this.#state === "ended") return;
     let rest: Uint8Array | undefined = bytes;
@@ -124,7 +124,7 @@ export class PublisherSession {
         this.#command(readAmf(body), stream);
         return;
       case MessageType.CommandAmf3:
-        // A byte for the format is before the AMF0 values; encoders send only this format.
+        // The first byte is the format of the values. The byte is skipped, because encoders send only AMF0.
         this.#command(readAmf(body.subarray(1)), stream);
         return;
       case MessageType.Aggregate:
@@ -166,7 +166,7 @@ export class PublisherSession {
         this.#publish(rest[0], stream);
         return;
       case "FCUnpublish":
-        // The connection stays open, because rtmp2sink reports an error if the server closes it before deleteStream.
+        // The connection stays open, because the encoder rtmp2sink reports an error if the server closes it before `deleteStream`.
         this.#unpublish();
         return;
       case "deleteStream":
@@ -232,7 +232,7 @@ export class PublisherSession {
     this.#owner.finished();
   }
 
-  /** Acknowledges received bytes (section 5.4.3). The counter has 32 bits. */
+  /** Acknowledges received bytes (section 5.4.3). The number of bytes is sent modulo 2^32. */
   #acknowledge(byteCount: number): void {
     this.#receivedBytes += byteCount;
     if (this.#receivedBytes - this.#acknowledgedBytes < this.#windowBytes || this.#state === "ended") return;
@@ -263,7 +263,7 @@ const status = (level: "status" | "error", code: string, description: string) =>
 const PART_HEADER_BYTES = 11;
 const PART_END_BYTES = 4;
 
-/** Splits an aggregate message. The times inside have another zero: the first message has the time of the whole. Throws `RtmpProblem`. */
+/** Splits an aggregate message into its messages. The first message gets the time of the whole, and the others follow it. Throws `RtmpProblem`. */
 function partsOf({ body, stream, timestamp }: Message): Message[] {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const parts: Message[] = [];
@@ -271,12 +271,12 @@ function partsOf({ body, stream, timestamp }: Message): Message[] {
   for (let at = 0; at < bytes.length; ) {
     if (at + PART_HEADER_BYTES > bytes.length) throw new RtmpProblem("an aggregate message is cut off");
     const length = bytes.readUIntBE(at + 1, 3);
-    // The highest byte of the time comes last.
+    // The highest byte of the time is the last of its four bytes.
     const time = (bytes.readUInt8(at + 7) << 24) | bytes.readUIntBE(at + 4, 3);
     firstTime ??= time;
     const start = at + PART_HEADER_BYTES;
     at = start + length + PART_END_BYTES;
-    // Only the header and the body of a part are required, because some encoders leave out the size after the last part.
+    // Only the header and the body of an inner message are required, because some encoders leave out the size after the last message.
     if (start + length > bytes.length) throw new RtmpProblem("an aggregate message is cut off");
     parts.push({
       type: bytes.readUInt8(start - PART_HEADER_BYTES),

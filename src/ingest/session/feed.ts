@@ -16,7 +16,7 @@ export interface FeedOptions {
   readonly limits: FeedLimits;
   realNowMs(): number;
   monotonicMs(): number;
-  /** Called if the feed has to end; the encoder gets the reason. */
+  /** Ends the feed because of an error. The encoder gets the reason. */
   stop(reason: string): void;
   onError(error: unknown): void;
 }
@@ -26,23 +26,23 @@ export interface FeedLimits {
   readonly bitsPerSecondMax: number;
 }
 
-/** The number of seconds over which the rate is an average, because encoders send key frames in bursts. */
+/** The number of seconds over which the bit rate is averaged, because encoders send key frames in bursts. */
 const RATE_TICKS = 5;
 
 export class Feed {
   readonly #options: FeedOptions;
   readonly #packager: Packager;
   #config: VideoConfig | undefined;
-  /** The machine's time at which the first key frame arrived. */
+  /** The time of the machine's clock at which the first key frame arrived. */
   #beganRealMs = 0;
   #admission: Admission | undefined;
   #recording: SessionRecording | undefined;
-  /** The segments that are complete before the server has replied. */
+  /** The segments that were completed before the server replied to `start`. */
   #early: RecordedSegment[] = [];
   #hasEnded = false;
-  /** Resolves when the server has replied. */
+  /** Resolves when the server has replied to `start`. */
   #starting: Promise<void> = Promise.resolve();
-  /** The counts of the last ticks, the newest last. */
+  /** The counts of the last seconds, the newest last. */
   readonly #ticks: { bytes: number; audioBytes: number; frames: number }[] = [];
   #bytes = 0;
   #audioBytes = 0;
@@ -60,7 +60,7 @@ export class Feed {
     });
   }
 
-  /** Takes a packet of audio. Throws `MediaProblem`. */
+  /** Counts and packs a packet of audio. Throws `MediaProblem`. */
   audio(timestamp: number, packet: AudioPacket): void {
     if (this.#hasEnded) return;
     if (packet.kind === "frame") {
@@ -70,7 +70,7 @@ export class Feed {
     this.#packager.addAudio(timestamp, packet);
   }
 
-  /** Takes a packet of video. Throws `MediaProblem`. */
+  /** Counts and packs a packet of video. Throws `MediaProblem`. */
   video(timestamp: number, packet: VideoPacket): void {
     if (this.#hasEnded) return;
     this.#bytes += packet.bytes.length;
@@ -96,7 +96,7 @@ export class Feed {
 
   /** The health of the feed; undefined before the feed has begun. */
   get health(): FeedHealth | undefined {
-    // In the first second a rate cannot be computed yet.
+    // A bit rate cannot be computed before the end of the first second.
     if (this.#admission === undefined || this.#config === undefined || this.#hasEnded || this.#ticks.length === 0) return undefined;
     const { width, height } = this.#config;
     return {
@@ -122,12 +122,12 @@ export class Feed {
     return feed?.video === name.video && feed.session === name.session && feed.world === name.world;
   }
 
-  /** Ends the feed. `ending` is undefined if the server knows of the end already. Resolves when the recording is complete. */
+  /** Ends the feed. `ending` is undefined if the server has ended the feed itself. Resolves when the recording is complete. */
   async end(ending: FeedEnding | undefined): Promise<void> {
     if (this.#hasEnded) return;
     this.#packager.end();
     this.#hasEnded = true;
-    // The server may still be about to reply: the stream until now is recorded after its reply.
+    // If the server has not replied yet, the segments until now are recorded after its reply.
     await this.#starting;
     await this.#recording?.end();
     if (this.#admission !== undefined && ending !== undefined) this.#options.gate.end(this.#admission.feed, ending);

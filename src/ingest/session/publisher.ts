@@ -1,4 +1,4 @@
-/** A connection to the port for encoders: its socket, its RTMP session, and the feed that it publishes. */
+/** A connection to the port for encoders, with its socket, its RTMP session, and the feed that the encoder publishes. */
 import type { Socket } from "bun";
 import type { RecordingSpace } from "#recordings/recording-space";
 import type { Admission, FeedEnding, FeedGate, FeedHealth, FeedName } from "../channel.ts";
@@ -18,41 +18,41 @@ export interface PublisherOwner {
   monotonicMs(): number;
   realNowMs(): number;
   randomBytes(count: number): Uint8Array;
-  /** The connection that publishes this video; undefined if no connection does. */
+  /** Returns the connection that publishes this video; undefined if no connection publishes it. */
   publisherOf(feed: FeedName): Publisher | undefined;
   onError(error: unknown, about: Readonly<Record<string, unknown>>): void;
-  /** Writes a line into the log for the operator. */
+  /** Writes a line for the operator into the log. */
   onNote(about: Readonly<Record<string, unknown>>, note: string): void;
 }
 
-/** The time in which a connection must get its key accepted. */
+/** The time in which a connection must send a valid key. */
 const KEY_WITHIN_MS = 10_000;
-/** The silence after which a publisher counts as lost: its network failed, and its socket is half open. */
+/** The silence after which a publisher counts as lost, because its network has probably failed and left its socket half open. */
 const SILENT_MS_MAX = 8_000;
-/** The silence after which another connection with the same key takes over. */
+/** The silence of a publisher after which another connection with the same key may replace it. */
 const TAKEN_OVER_AFTER_MS = 3_000;
-/** The time that the peer has to read the last message and to close the connection. */
+/** The time in which the peer can read the last message and close the connection. */
 const LINGER_MS = 2_000;
-/** The time from FCUnpublish until the peer sends deleteStream or closes the connection: encoders take less than a second. */
+/** The time after `FCUnpublish` in which the peer must send `deleteStream` or close the connection. Encoders take less than a second. */
 const UNPUBLISHED_MS_MAX = 10_000;
-/** The number of unsent bytes at which a peer is disconnected, because it reads nothing: it gets only few and small messages. */
+/** The number of unsent bytes at which a peer is disconnected. A peer gets only few and small messages, so it must have stopped reading. */
 const UNSENT_BYTES_MAX = 65_536;
 
 export class Publisher implements SessionOwner {
   readonly #socket: Socket<Publisher>;
   readonly #owner: PublisherOwner;
-  /** The session of the protocol; undefined before the first byte. */
+  /** The RTMP session; undefined before the first byte. */
   #session: PublisherSession | undefined;
   #feed: Feed | undefined;
   #unsent: Uint8Array[] = [];
   #unsentBytes = 0;
   readonly #openedMs: number;
   #receivedMs: number;
-  /** The time at which the last message was sent or received. After it only the peer's close is expected. */
+  /** The time at which the last message was sent or received. After this message, the server only waits until the peer closes the connection. */
   #endedMs: number | undefined;
   /** The time at which the publisher ended its stream. */
   #unpublishedMs: number | undefined;
-  /** The video whose key was accepted, the world of the video, and the key. */
+  /** The id of the video whose key was accepted. The next two fields are the video's world and the key. */
   video: string | undefined;
   world: string | undefined;
   #key: string | undefined;
@@ -74,7 +74,7 @@ export class Publisher implements SessionOwner {
     return this.video === undefined;
   }
 
-  /** Whether the encoder has sent anything. */
+  /** Whether the encoder has sent any bytes. */
   get hasSent(): boolean {
     return this.#session !== undefined;
   }
@@ -131,7 +131,7 @@ export class Publisher implements SessionOwner {
     } else this.#guarded(() => this.#feed?.tick());
   }
 
-  /** Ends the feed. `ending` is undefined if the server knows of the end already. Resolves when the recording is complete. */
+  /** Ends the feed. `ending` is undefined if the server has ended the feed itself. Resolves when the recording is complete. */
   stop(reason: string, ending?: FeedEnding): Promise<void> {
     this.#endFeed(ending);
     if (this.#session === undefined) this.#socket.terminate();
@@ -218,8 +218,8 @@ export class Publisher implements SessionOwner {
   }
 
   /**
-   * Whether the key is free now. The function disconnects a silent connection with this key, because that may be half open, and a connection with an
-   * older key.
+   * Whether no other connection publishes the video now. The function disconnects another connection if it is silent, because it may be half open, or
+   * if it has an older key of the video.
    */
   #takeOver({ feed }: Admission, key: string): boolean {
     const other = this.#owner.publisherOf(feed);
@@ -244,14 +244,14 @@ export class Publisher implements SessionOwner {
     if (this.#unsentBytes > UNSENT_BYTES_MAX) this.#socket.terminate();
   }
 
-  /** Runs work on the peer's bytes. No such bytes can end the process: a problem ends only the connection. */
+  /** Runs work on bytes from the peer. An error in this work ends only the connection, never the process. */
   #guarded(work: () => void): void {
     try {
       work();
     } catch (error) {
       const isKnown = error instanceof MediaProblem || error instanceof RtmpProblem;
       if (!isKnown) this.#owner.onError(error, { world: this.world, video: this.video });
-      // A peer without a valid key does not get the reason.
+      // Only a peer with a valid key gets the reason.
       if (isKnown && this.#reportRefusal(error.message)) void this.stop(error.message, "lost");
       else {
         this.#endFeed("lost");

@@ -1,7 +1,7 @@
-/** The test clip, which is an FLV file (format 10.1, annex E) that `tools/test-encoder/make-clip.ts` makes. */
+/** Reads the test clip, an FLV file (format 10.1, annex E) that `tools/test-encoder/make-clip.ts` makes. */
 import clip from "./clip.flv" with { type: "file" };
 
-/** A tag of the file, whose body is also the body of an RTMP message. */
+/** A tag of the FLV file. The body of a tag is also the body of an RTMP message. */
 export interface Tag {
   readonly isAudio: boolean;
   /** Whether the tag has the decoder's configuration instead of sound or a picture. */
@@ -18,7 +18,7 @@ export const readClip = async (): Promise<Tag[]> => readTags(await Bun.file(new 
 
 const FILE_HEADER_BYTES = 13;
 const TAG_HEADER_BYTES = 11;
-/** The size of the length after each tag. */
+/** The number of bytes after each tag that contain the tag's length. */
 const LENGTH_BYTES = 4;
 const AUDIO = 8;
 const VIDEO = 9;

@@ -1,4 +1,4 @@
-/** Publishes to an RTMP server: does the handshake, sends a stream key, then the messages of the caller. */
+/** Publishes a stream to an RTMP server: the client does the handshake, and sends a stream key and then the messages of the caller. */
 import type { Socket } from "bun";
 import { readAmf, writeAmf } from "../rtmp/amf0.ts";
 import { ChunkReader } from "../rtmp/chunk-reader.ts";
@@ -10,15 +10,15 @@ import type { Tag } from "./clip.ts";
 const HANDSHAKE_BYTES = 1 + 2 * 1536;
 const VERSION = 3;
 const [CONTROL_CHUNKS, COMMAND_CHUNKS, AUDIO_CHUNKS, VIDEO_CHUNKS] = [2, 3, 4, 6];
-/** The stream that the first `createStream` makes. */
+/** The id of the stream that the first `createStream` makes. */
 const STREAM = 1;
-/** The size of chunks, as encoders such as OBS send them. */
+/** The size of the chunks that encoders such as OBS send. */
 export const CHUNK_BYTES = 4_096;
 
 const command = (values: Parameters<typeof writeAmf>[0], stream = 0): Uint8Array =>
   chunksOf(COMMAND_CHUNKS, { type: MessageType.Command, stream, timestamp: 0, body: writeAmf(values) });
 
-/** The bytes of a tag for `RtmpClient.send`; the time has 32 bits and wraps. */
+/** Returns the bytes of a tag for `RtmpClient.send`. The time in a message has 32 bits and wraps. */
 export const mediaOf = ({ isAudio, ms, body }: Tag, chunkBytes: number): Uint8Array =>
   chunksOf(
     isAudio ? AUDIO_CHUNKS : VIDEO_CHUNKS,
@@ -34,7 +34,7 @@ export class RtmpClient {
   readonly #closed = Promise.withResolvers<string>();
   #reason = "the server has closed the connection";
   #waiting: Uint8Array[] = [];
-  /** The number of bytes that the network has not accepted yet. */
+  /** The number of bytes that the operating system has not accepted yet. */
   waitingBytes = 0;
   /** Resolves with the server's reason when the connection is closed. */
   readonly closed = this.#closed.promise;
