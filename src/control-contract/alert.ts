@@ -18,15 +18,15 @@ export interface Alert {
   readonly time?: number;
 }
 
-/** The greatest number of alerts in one response: a person cannot deal with more. */
+/** The greatest number of alerts in one response. A person cannot deal with more. */
 export const ALERTS_MAX = 100;
 
-// This layer may not import features, and a lower layer defines the type `Feature`. So this declaration adds alerts to the type.
+// This layer may not import features, and a lower layer defines the type `Feature`. Therefore this declaration adds `alerts` to the type.
 declare module "#graph/contract/feature" {
   interface Feature {
     /**
-     * Current problems of the feature's nodes. The server calls this every few seconds while somebody reads alerts, so this function must read
-     * little.
+     * Lists the current problems of the feature's nodes. The server calls this function every few seconds while somebody reads alerts, so the
+     * function must make only small queries.
      */
     alerts?(world: World): Promise<readonly Alert[]>;
   }

@@ -23,7 +23,7 @@ export class ControlError extends Error {
   constructor(
     readonly code: ControlCode,
     message: string,
-    /** The name of the wrong parameter, or the place in the body, e.g. `users[0]`. */
+    /** The name of the wrong parameter, or the path of the wrong value in the body, e.g. `users[0]`. */
     readonly parameter?: string | undefined,
     /** Additional keys of the response, next to `error`. */
     readonly beside: Readonly<Record<string, unknown>> = {},
@@ -40,7 +40,7 @@ export const conflict = (message: string, parameter?: string): ControlError => n
 export const unprocessable = (message: string, parameter?: string, beside: Readonly<Record<string, unknown>> = {}): ControlError =>
   new ControlError("unprocessable", message, parameter, beside);
 
-/** The control API's error for an error of another layer. Undefined if the error is unexpected. */
+/** Translates an error of another layer into an error of the control API. Undefined if the error is unexpected. */
 export function controlErrorOf(error: unknown): ControlError | undefined {
   if (error instanceof ControlError) return error;
   if (error instanceof WorldFileProblem) return unprocessable(error.message, error.path === "" ? undefined : error.path);
@@ -48,7 +48,7 @@ export function controlErrorOf(error: unknown): ControlError | undefined {
   if (error instanceof WorldProblem) return badRequest(error.message, error.path === "" ? undefined : error.path);
   if (!(error instanceof GraphError)) return undefined;
   if (error.errorName === "databaseUnreachable") return new ControlError("unavailable", "the database cannot be reached");
-  // D-332.
+  // D-332: this error means that all worlds that may be open are in use.
   if (error.errorName === "overloaded") return new ControlError("unavailable", "every world that may be open is in use: send the request again");
   if (error.entry.status >= 500) return undefined;
   const parameter = error.details.data?.parameter;

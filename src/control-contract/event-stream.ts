@@ -1,4 +1,4 @@
-/** Server-sent events (WHATWG HTML, 9.2) as the response to a request that asks for them. */
+/** Responds with server-sent events (WHATWG HTML, 9.2) to requests that ask for such events. */
 import type { ControlRequest } from "./route.ts";
 
 export const EVENT_STREAM = "text/event-stream";
@@ -6,11 +6,11 @@ export const EVENT_STREAM = "text/event-stream";
 /** The pause between two heartbeats. Common proxies close an idle connection after 60 s. */
 const HEARTBEAT_MS = 25_000;
 /**
- * If a reader is this many bytes behind, its stream ends, so that memory stays bounded. A thousand small events, or a few large events, have this
- * size.
+ * The greatest number of bytes that wait for a reader. If more bytes wait, the stream ends, so that memory stays bounded. A thousand small events, or
+ * a few large events, have this size.
  */
 const BEHIND_BYTES_MAX = 1_024_000;
-/** The least size that an event counts with: an upper limit of the memory that an event takes besides its bytes. */
+/** The least number of bytes that each event counts for, because an event also takes memory besides its bytes. */
 const PIECE_BYTES_MIN = 1_024;
 
 export const wantsEvents = (request: ControlRequest): boolean => request.header("accept")?.includes(EVENT_STREAM) === true;
@@ -20,8 +20,8 @@ export type SendEvent = (event: string, value: unknown, id?: number) => void;
 
 /**
  * Responds with a stream of events. `begin` gets a function that sends an event and a function that ends the stream, and returns a function that
- * stops its work. The stream ends when its reader leaves or stops reading, and when the server ends. `id` is the position of the reader before the
- * first event.
+ * stops its work. The stream ends when its reader disconnects or stops reading, and when the server ends. `id` is the id of the last event that the
+ * reader got before this stream.
  */
 export function eventStream({ deps }: ControlRequest, begin: (send: SendEvent, end: () => void) => () => void, id?: number): Response {
   const encoder = new TextEncoder();
@@ -60,7 +60,7 @@ export function eventStream({ deps }: ControlRequest, begin: (send: SendEvent, e
   return new Response(body, { headers: { "content-type": EVENT_STREAM, "cache-control": "no-store" } });
 }
 
-/** Streams the progress of some work, and at the end its result. The work goes on if the reader leaves. */
+/** Streams the progress of some work, and at the end its result. The work goes on if the reader disconnects. */
 export const progressStream = (
   request: ControlRequest,
   work: (onProgress: (done: number, total: number) => void) => Promise<{ readonly event: "result" | "error"; readonly value: unknown }>,
@@ -100,8 +100,8 @@ export interface Watched {
 }
 
 /**
- * Reads a value at once and then at intervals, one read at a time. `tell` gets each changed value. `fail` is called after a read that failed or
- * returned undefined; after such a read, too, the reads go on. The reads end when the returned function is called.
+ * Reads a value at once and then at intervals, one read at a time. `tell` is called with each changed value. `fail` is called after a read that
+ * failed or returned undefined; the next read follows all the same. The returned function ends the reads.
  */
 export function lookRepeatedly({ everyMs, look }: Omit<Watched, "event">, tell: (seen: unknown) => void, fail: () => void): () => void {
   let last = "";
@@ -122,7 +122,7 @@ export function lookRepeatedly({ everyMs, look }: Omit<Watched, "event">, tell: 
     }
   };
   void lookAgain();
-  // A timer reads the value, because another process may change it without telling this one.
+  // A timer reads the value, because another process may change the value without telling this process.
   const timer = setInterval(() => void lookAgain(), everyMs);
   return () => clearInterval(timer);
 }

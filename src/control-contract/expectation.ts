@@ -1,13 +1,13 @@
-/** An expectation about the entries of a growing list. The check waits until enough entries match. */
+/** Checks an expectation about the entries of a growing list. The check waits until enough entries match. */
 import { type TSchema, Type } from "typebox";
 import { within } from "#kernel/turns";
 import { type ControlError, unprocessable } from "./errors.ts";
 import type { ControlDeps } from "./route.ts";
 
-/** The longest time that a request may wait: enough for any test, and a limit for a waiting connection. */
+/** The longest time that a request may wait. It is long enough for any test, and limits how long connections stay open. */
 const WITHIN_MS_MAX = 60_000;
 
-/** The query parameters `count` and `within_ms`. `what` is the plural noun of the entries, for the description. */
+/** Defines the parameters `count` and `within_ms`. `what` is the plural noun of the entries, for the description. */
 export const countedWithin = (what: string, countMax?: number) => ({
   count: Type.Integer({
     minimum: 0,
@@ -18,7 +18,7 @@ export const countedWithin = (what: string, countMax?: number) => ({
   within_ms: Type.Integer({ minimum: 0, maximum: WITHIN_MS_MAX, default: 0, description: "how long to wait for them, in real time" }),
 });
 
-/** The schema of the response if the expectation was met: the matching entries. */
+/** Makes the schema of the response for an expectation that was met: the matching entries. */
 export const met = (entry: TSchema) => Type.Object({ count: Type.Integer(), data: Type.Array(entry) });
 
 const difference = Type.Object({
@@ -27,7 +27,7 @@ const difference = Type.Object({
   actual: Type.Optional(Type.Unknown({ description: "left out if there is no value in this place" })),
 });
 
-/** The schema of the keys beside the error if the expectation was not met: the entries that were seen. `what` is the singular noun of an entry. */
+/** Makes the schema of the keys beside the error if the expectation was not met: the compared entries. `what` is the singular noun of an entry. */
 export const unmet = (what: string, entry: TSchema) =>
   Type.Object({
     count: Type.Integer({ description: "how many matched" }),
@@ -61,7 +61,7 @@ export async function expectEntries<Entry extends object>(
 ): Promise<{ count: number; data: unknown[] }> {
   const until = monotonicMs() + within_ms;
   for (;;) {
-    // The wait begins before the entries are read, so that an entry that comes during the read is not missed.
+    // The wait begins before the entries are read, so that an entry that is added during the read is not missed.
     const next = entries.next?.();
     const all = await entries.read();
     const found = all.filter((entry) => isExpected(entry, expected));
@@ -73,7 +73,7 @@ export async function expectEntries<Entry extends object>(
   }
 }
 
-/** The greatest number of seen entries that an error shows: enough to find the mistake. */
+/** The greatest number of compared entries in an error. They are enough to find the mistake. */
 const SEEN_MAX = 50;
 
 function refusalOf<Entry extends object>(
@@ -98,17 +98,17 @@ function refusalOf<Entry extends object>(
 /** Compares an entry (a request, a webhook) with the expected one, and lists the differences. */
 
 export interface Expected {
-  /** Keys that say of which kind an entry is, such as the operation of a request, with their values. */
+  /** The values of the keys that identify the kind of entry, such as the operation of a request. */
   readonly kind: Readonly<Record<string, unknown>>;
-  /** Other keys of an entry that must match, with their values. */
+  /** The values of the other keys that must match. */
   readonly match: Readonly<Record<string, unknown>>;
 }
 
 interface Difference {
-  /** The place of the difference, e.g. `status` or `request_body.users[0]`. */
+  /** The path of the value that differs, e.g. `status` or `request_body.users[0]`. */
   readonly at: string;
   readonly expected: unknown;
-  /** Undefined if the entry has no value in this place. */
+  /** The value in the entry; undefined if the entry has no value at this path. */
   readonly actual: unknown;
 }
 
@@ -129,8 +129,8 @@ export const isExpected = (entry: object, expected: Expected): boolean => differ
 export const isOfKind = (entry: object, { kind }: Expected): boolean => isExpected(entry, { kind, match: {} });
 
 /**
- * Returns the entry with the fewest differences; if several have equally few, the newest of them. Entries of the expected kind go before others.
- * Undefined if all entries match.
+ * Returns the entry with the fewest differences; if several have equally few, it returns the newest of them. Entries of the expected kind go before
+ * others. Undefined if all entries match.
  */
 export function nearestOf<Entry extends object>(entries: readonly Entry[], expected: Expected): NearMiss<Entry> | undefined {
   let nearest: NearMiss<Entry> | undefined;
@@ -166,7 +166,7 @@ function decoded(text: string): unknown {
   }
 }
 
-/** Compares maps by key and lists by item. An expected number also matches its text, because a form has only text. */
+/** Compares objects by key and lists by item. An expected number also matches the same number as text, because a form contains only text. */
 function compare(actual: unknown, expected: unknown, at: string, found: Difference[]): void {
   if (typeof expected !== "object" || expected === null) {
     if (actual !== expected && !(typeof actual === "string" && actual === String(expected))) found.push({ at, expected, actual });

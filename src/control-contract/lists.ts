@@ -1,4 +1,4 @@
-/** Lists of the control API: `{data: […], paging: {next?}}`. `next` is the address of the following page. */
+/** Responds with lists of the control API: `{data: […], paging: {next?}}`. `next` is the address of the following page. */
 import { type TSchema, Type } from "typebox";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import type { ListPage, PageRequest } from "#storage/keyset";
@@ -31,7 +31,7 @@ export async function respondWithList<T>(
   const found = await read(query.after === undefined ? { limit } : { limit, after: keyOf(world, list, query.after) }, world);
   const paging: { next?: string } = {};
   if (found.hasNext && found.lastKey !== undefined) {
-    // The cursor holds all columns of the key as one text, so that opening a cursor does not require the number of columns.
+    // The cursor contains all columns of the key as one text, because the code that opens a cursor does not know the number of columns.
     const after = world.cursors.sign(`control ${list}`, [JSON.stringify(found.lastKey)]);
     const filters = Object.entries(query).filter(([name, value]) => name !== "limit" && name !== "after" && value !== undefined);
     const kept = new URLSearchParams(filters.map(([name, value]): [string, string] => [name, String(value)]));
@@ -46,8 +46,8 @@ function keyOf(world: OpenWorld, list: string, cursor: string): readonly string[
   return JSON.parse(key) as string[];
 }
 
-/** The schema of warnings. A warning says that the request was carried out, but probably differs from the caller's intention. */
+/** The schema of warnings. The server carries out a request with a warning, but the caller probably intended something else. */
 export const warnings = Type.Optional(Type.Array(Type.String(), { description: "possible mistakes of the request, e.g. a misspelt scope" }));
 
-/** The key `warnings` of a response. The key is absent if there are no warnings. */
+/** Makes the key `warnings` of a response. The key is absent if there are no warnings. */
 export const warningsOf = (found: readonly string[]): { warnings?: readonly string[] } => (found.length === 0 ? {} : { warnings: found });

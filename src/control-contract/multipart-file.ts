@@ -1,10 +1,10 @@
-/** Streams the file of a multipart/form-data body (RFC 7578): a feed file may be larger than memory. */
+/** Streams the file of a multipart/form-data body (RFC 7578), because a feed file may be larger than memory. */
 import { MultipartParser, MultipartProblem, type Piece } from "#kernel/http-text/multipart";
 import { badRequest, ControlError } from "./errors.ts";
 
 interface MultipartFile {
   readonly file_name: string;
-  /** The content of the file, which can be read once, to its end. Throws a `ControlError` if the body ends before the file does. */
+  /** The content of the file, which can be read only once. Reading throws a `ControlError` if the body ends before the file is complete. */
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
@@ -40,7 +40,7 @@ async function* contentOf(pieces: AsyncIterator<Piece>): AsyncGenerator<Uint8Arr
   for (let next = await pieces.next(); next.done !== true && next.value instanceof Uint8Array; next = await pieces.next()) yield next.value;
 }
 
-/** The pieces of a body as they arrive. Throws as soon as the body exceeds the limit. */
+/** Yields the pieces of a body when they arrive. Throws as soon as the body exceeds the limit. */
 export async function* bodyPieces(request: Request, bytesMax: number): AsyncGenerator<Uint8Array> {
   const tooLarge = () => new ControlError("body_too_large", `the body is larger than ${bytesMax} bytes`);
   if (Number(request.headers.get("content-length") ?? 0) > bytesMax) throw tooLarge();

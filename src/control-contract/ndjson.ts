@@ -2,7 +2,7 @@
 
 export const NDJSON = "application/x-ndjson";
 
-/** A stream that takes the next piece only when the caller is ready for more. */
+/** Makes a stream that takes the next piece from `pieces` only when the client is ready for more. */
 export function streamOf(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async pull(controller) {

@@ -7,7 +7,7 @@ import type { OpenWorld } from "#graph/worlds/open-world";
 import type { NodeId } from "#kernel/ids";
 import type { DatabaseProblem } from "#storage/database-health";
 
-/** The addresses of the graph, by surface (the host that an address belongs to, D-01). */
+/** The addresses of the graph and of the server's other surfaces. A surface is a host with its own addresses (D-01). */
 export interface ServerDescription {
   readonly sandbox: boolean;
   readonly base_url: string;
@@ -15,37 +15,37 @@ export interface ServerDescription {
   readonly microblog_base_url: string;
   readonly ads_base_url: string;
   readonly social_login_host: string;
-  /** The address to which encoders of live videos connect; undefined if the server takes no streams. */
+  /** The address to which encoders of live videos connect; undefined if the server does not receive live video. */
   readonly rtmp_url?: string;
 }
 
-/** The parts of the server that the control API uses. */
+/** The functions and data of the server that the control API uses. */
 export interface ControlDeps {
   readonly registry: Registry;
   readonly worlds: Omit<Worlds, "start" | "ping" | "closeUnused" | "hasMore" | "enter" | "enterOpen" | "outside" | "close">;
-  /** False if other processes serve the graph (`--workers`). Processes of `--workers` do not see the memory of this process. */
+  /** Whether this process serves the graph. With `--workers`, other processes serve the graph, and they do not see the memory of this process. */
   readonly servesGraph: boolean;
-  /** The addresses as seen by a caller who reaches this server by `hostname`. */
+  /** Returns the addresses for a caller who reaches this server by `hostname`. */
   describeServer(hostname: string): ServerDescription;
   /** Makes the value of a new token from the seed of its world and the id of the token. */
   mintTokenValue(seed: number | undefined, id: NodeId): string;
-  /** D-407: the values of the demo world's tokens, which a list of tokens shows. Only a sandbox has them. */
+  /** D-407: returns the values of the demo world's tokens, which the list of tokens shows. Only a sandbox has this function. */
   demoTokenValues?(): Promise<readonly string[]>;
-  /** Functions that are called in this order after a world's time was moved, before the response is sent. */
+  /** The functions that are called, in this order, after a world's time was moved and before the response is sent. */
   readonly onTimeMoved: readonly ((world: OpenWorld) => Promise<unknown>)[];
-  /** Real time, for requests that wait and for the ends of keys: a world's clock may be stopped. */
+  /** The clock of real time. Requests that wait and keys that expire use real time, because a world's clock may be stopped. */
   readonly realTime: { nowMs(): number; monotonicMs(): number; sleepMs(ms: number): Promise<void> };
-  /** The audit list of keys (D-331): for how many days entries are kept, and whether requests that only read have entries. */
+  /** The settings of the audit list (D-331): for how many days entries are kept, and whether requests that only read get entries. */
   readonly audit: { readonly days: number; readonly reads: boolean };
-  /** Random text in hex. */
+  /** Makes random text in hex. */
   newRandom(byteCount: number): string;
   /** Called when a caller created a short-lived copy of a token. */
   onTokenCopied?(token: NodeId, copy: NodeId): void;
-  /** Called with the hash of a replaced key and the value of the new key, because a file may hold the old key. */
+  /** Called with the hash of a replaced key and the value of the new key, because a file with the old key must get the new key. */
   onKeyReplaced?(oldHash: string, key: string): void;
   /** The server that serves this API. */
   readonly server: ServedBy;
-  /** The newest known database problems of all processes of the server. */
+  /** Returns the current database problems of all processes of the server. */
   databaseProblems(): Promise<readonly DatabaseProblem[]>;
   /** Aborted when the server begins to end. Streams end at this signal. */
   readonly ending: AbortSignal;
@@ -55,7 +55,7 @@ export interface ControlDeps {
 export interface ServedBy {
   readonly version: string;
   readonly pid: number;
-  /** When the process started, in Unix ms of real time. */
+  /** The time at which the process started, in Unix ms of real time. */
   readonly startedMs: number;
   readonly base_url: string;
   readonly data: "sqlite" | "memory" | "postgres";
@@ -64,7 +64,7 @@ export interface ServedBy {
   readonly processes: number;
   /** After the server is asked to stop, requests are still served for this many milliseconds. */
   readonly drain_delay_ms: number;
-  /** Ends the server as a signal to the process does. */
+  /** Stops the server in the same way as a signal to the process. */
   stop(): void;
 }
 
@@ -73,7 +73,7 @@ export interface CallerKey {
   readonly hash: string;
   /** `read`: the key allows only GET and HEAD, and shows no secrets (D-170). */
   readonly access: "full" | "read";
-  /** The only world that the key sees and changes. Undefined: the key is valid for all worlds and for the server. */
+  /** The only world that the key can read and change. Undefined if the key is valid for all worlds and for the server. */
   readonly world: string | undefined;
   /** The stored row of the key. Undefined for the configured key, which is not stored. */
   readonly stored: ControlKeyRow | undefined;
@@ -83,8 +83,8 @@ export interface ControlRequest<Q = unknown, B = unknown> {
   readonly deps: ControlDeps;
   readonly key: CallerKey;
   /**
-   * The path names a world that is closed or does not exist, so `world` is the first world. Unless the closed world knows the secret in the request
-   * (`Worlds.holdIf`), the secret must count as wrong (`needsNoKey`).
+   * Whether the path names a world that is closed or does not exist, so that `world` is the first world. In a route with `needsNoKey`, the secret in
+   * the request then counts as wrong, unless the closed world has that secret (`Worlds.holdIf`).
    */
   readonly isNoWorld: boolean;
   /** The world of the path. The first world if the path has no world, or if the route is about the world as a whole. */
@@ -97,7 +97,7 @@ export interface ControlRequest<Q = unknown, B = unknown> {
   readonly url: string;
   /** The value of a header, whose name is given in lower case. Undefined if the header was not sent. */
   header(name: string): string | undefined;
-  /** Reports progress. Only set for a route that `reportsProgress`, which calls this function now and then. */
+  /** Reports progress. This function exists only for a route with `reportsProgress`; its handler calls the function from time to time. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
@@ -109,54 +109,54 @@ export interface ControlRoute {
   readonly summary: string;
   readonly query?: TObject;
   /**
-   * The schema of a JSON body, or a word. `text`: the body is text (a world file). `entry`: the body is a node's entry, which the node's section of
-   * the world file checks. `file`: the handler gets the request and reads its body as a stream. `form`: the body is the text of a small form, or of
-   * JSON with other keys.
+   * The schema of a JSON body, or a keyword. `text`: the body is text (a world file). `entry`: the body is a node's entry, which the node's section
+   * of the world file checks. `file`: the handler gets the request and reads its body as a stream. `form`: the body is the text of a small form, or
+   * of JSON with other keys.
    */
   readonly body?: TSchema | "text" | "entry" | "file" | "form";
   /** The member of a JSON body that is a world file. The handler gets the file as text, whether it was sent as text or as an object. */
   readonly fileMember?: string;
-  /** The schema of a body of the kind `file` or `form`, by media type. */
+  /** The schemas of a body `file` or `form`, by media type. */
   readonly content?: Readonly<Record<string, TSchema>>;
   readonly status?: 200 | 201;
-  /** Set if the response can also have the status 202, with the same content. If this is set, the handler returns a `Response`. */
+  /** The description of the status 202, if the response can also have this status, with the same content. The handler then returns a `Response`. */
   readonly unfinished?: string;
   /**
-   * The request contains a secret of its own, so the request needs no control key, and the handler gets no key. If the world of the path does not
-   * exist or is closed, the handler is called with the first world and with `isNoWorld`, so that strangers neither learn which worlds exist nor open
+   * Set if the request contains its own secret and therefore needs no control key. The handler gets no key. If the world of the path does not exist
+   * or is closed, the handler is called with the first world and with `isNoWorld`, so that strangers can neither find out which worlds exist nor open
    * them.
    */
   readonly needsNoKey?: true;
   /** Whether the response shows secrets to a key with full access. The audit list has an entry for each request that shows secrets. */
   readsSecrets?(path: Readonly<Record<string, string>>, query: Readonly<Record<string, string>>): boolean;
-  /** A key that is bound to a world may send the request, although the path names no world. */
+  /** Set if a key that is bound to a world may send the request although the path does not name a world. */
   readonly servesBoundKeys?: true;
-  /** The schema of the response, or a word. `entry` and `entries`: nodes of the section `{key}`, which has their schema. `file`: a world file. */
+  /** The schema of the response, or a keyword. `entry` and `entries`: nodes of the section `{key}`, which has their schema. `file`: a world file. */
   readonly response: TSchema | "entry" | "entries" | "file";
-  /** Media types of responses that are streams. If any are given, the handler returns a `Response`. */
+  /** The media types of responses that are streams. If the route has any, the handler returns a `Response`. */
   readonly streams?: readonly string[];
   /**
-   * The request may take long. With `Accept: text/event-stream` the response is a stream of events: first `progress` with `{done, total}`, whose
-   * counting may begin again, and at the end `result` or `error` with the content of the ordinary response.
+   * Set if the request may take long. With `Accept: text/event-stream` the response is a stream of events: first events `progress` with `{done,
+   * total}`, whose numbers may begin again, and at the end `result` or `error` with the content of the ordinary response.
    */
   readonly reportsProgress?: true;
-  /** The route returns only streams, and `response` is the schema of one event or line. */
+  /** Set if the route returns only streams. `response` is then the schema of one event or line. */
   readonly isStreamAlone?: true;
   /**
-   * Additional statuses of the route. Other statuses follow from the route's definition: 400 and 413 for a query or a body, 401, 403, and 404 for an
-   * address with names.
+   * The additional error statuses of the route. Other error statuses follow from the route's definition: 400 and 413 for a query or a body, 401, 403,
+   * and 404 for a path with placeholders.
    */
   readonly errors?: readonly (400 | 409 | 422)[];
   /** The schema of the keys that a 422 response has beside `error`. */
   readonly unmet?: TSchema;
-  /** The route is about the world as a whole, and the world need not be open. `path.w` is the name of the world. */
+  /** Whether the route is about the world as a whole, so that the world need not be open. `path.w` is the name of the world. */
   readonly isAboutWorld?: boolean;
-  /** The route's stream goes on when the world is reset or restored, because the stream shows state of the process, not of the world. */
+  /** Whether the route's stream goes on when the world is reset or restored, because the stream shows data of the process and not of the world. */
   readonly outlivesReset?: boolean;
   handle(request: ControlRequest): Promise<unknown>;
 }
 
-// This layer may not import features, and a lower layer defines the type `Feature`. So this declaration adds routes to the type.
+// This layer may not import features, and a lower layer defines the type `Feature`. Therefore this declaration adds `controlRoutes` to the type.
 declare module "#graph/contract/feature" {
   interface Feature {
     /** The feature's routes of the control API. */
@@ -164,7 +164,7 @@ declare module "#graph/contract/feature" {
   }
 }
 
-/** A word that says how the route reads a body without a schema of its own. */
+/** A keyword instead of a body's schema. The keyword says how the route reads the body. */
 type BodyWord = Extract<ControlRoute["body"], string>;
 type WithTypes = "method" | "path" | "operation" | "query" | "body" | "response" | "handle";
 

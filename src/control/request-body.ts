@@ -1,4 +1,4 @@
-/** Reads the bodies of requests to the control API. Nothing can interrupt `JSON.parse`, so only small bodies are read at once (D-338). */
+/** Reads the bodies of requests to the control API. Because `JSON.parse` blocks the process, only small bodies are parsed at once (D-338). */
 import { badRequest, ControlError } from "#control-contract/errors";
 import { bodyPieces } from "#control-contract/multipart-file";
 import type { ControlRoute } from "#control-contract/route";
@@ -7,13 +7,13 @@ import { entryReader } from "#graph/worlds/file/entry-reader";
 import { InexactNumber, parseExactJson } from "#kernel/json/exact-json";
 import { LongJson, type Span } from "#kernel/json/long-json";
 
-/** The size of a JSON body, for a node with its longest list: a page with 10,000 people is some 600 kB. 2 MB of escapes take 20 ms (measured). */
+/** The greatest size of a JSON body. The largest node, a page with 10,000 people, has some 600 kB. Parsing 2 MB of escapes takes 20 ms (measured). */
 const JSON_BYTES_MAX = 2 * 1024 * 1024;
-/** The size of a JSON body with a world file in it. A larger file is loaded by a request of its own. */
+/** The greatest size of a JSON body that contains a world file. A larger world file is loaded by a separate request. */
 const BODY_WITH_FILE_BYTES_MAX = 16 * 1024 * 1024;
-/** The size of a form, which may come without a control key. */
+/** The greatest size of a form. The limit is low, because some forms need no control key. */
 const FORM_BYTES_MAX = 16_384;
-/** The size of a world file, which allows some millions of labels. */
+/** The greatest size of a world file, enough for some millions of labels. */
 const WORLD_FILE_BYTES_MAX = 256 * 1024 * 1024;
 
 export async function readBody({ body, fileMember }: ControlRoute, request: Request): Promise<unknown> {
@@ -43,8 +43,8 @@ const refusalOf = (error: unknown): unknown => {
 };
 
 /**
- * Reads an object whose member `fileMember` is a world file: text, or an object. The file is returned as text, because files are read part by part;
- * the other members are read at once.
+ * Reads an object whose member `fileMember` is a world file, as text or as an object. The world file is returned as text, because its reader parses
+ * it piece by piece; the other members are parsed at once.
  */
 async function withFile(text: string, fileMember: string): Promise<unknown> {
   const json = new LongJson(text);
@@ -56,9 +56,9 @@ async function withFile(text: string, fileMember: string): Promise<unknown> {
     return jsonOf(text.slice(span.start, span.end));
   };
   try {
-    // The depth of a world file is limited when the file is read.
+    // The depth is not limited here, because the reader of world files limits it.
     for await (const { name, ...span } of json.members(Number.POSITIVE_INFINITY)) {
-      // The schema refuses unknown members, but only at the end.
+      // The number of members is limited here, because the schema refuses unknown members only after all members are read.
       if (members.length === MEMBERS_MAX) throw badRequest(`the body has more than ${MEMBERS_MAX} members`);
       members.push([name, await read(name, span)]);
     }
@@ -68,10 +68,10 @@ async function withFile(text: string, fileMember: string): Promise<unknown> {
   return Object.fromEntries(members);
 }
 
-/** This is a greater number of members than any route has. */
+/** The greatest number of members of a body. No route has that many. */
 const MEMBERS_MAX = 100;
 
-/** Decodes the body while it arrives. */
+/** Decodes the body of a request while its bytes arrive. */
 async function textOf(request: Request, bytesMax: number): Promise<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   const texts: string[] = [];

@@ -57,7 +57,7 @@ export function controlRoutes(registry: Registry): readonly ControlRoute[] {
   return routes;
 }
 
-/** The address of a route for comparisons. Two placeholders match each other, whatever their names are. */
+/** Returns the address of a route for comparisons, without the names of placeholders, because two placeholders match the same paths. */
 const addressOf = ({ method, path }: ControlRoute): string => `the address ${method} ${path.replaceAll(/\{\w+\}/g, "{}")}`;
 
 function requireDistinct(names: readonly string[]): void {

@@ -1,4 +1,4 @@
-/** The control API's listener, on a port of its own. */
+/** The listener of the control API, which has its own port. */
 import type { Certificate } from "#config/certificate";
 import { addressOf } from "#config/listening";
 import { badRequest, bodyOf, ControlError, controlCodes } from "#control-contract/errors";
@@ -17,22 +17,22 @@ import type { Endpoint } from "./client/requests.ts";
 
 export interface ControlServerOptions extends ControlAppOptions {
   readonly host: string;
-  /** The port; 0 picks a free one. */
+  /** The port; 0 picks a free port. */
   readonly port: number;
   /** The certificate; undefined for plain HTTP. */
   readonly certificate?: Certificate | undefined;
-  /** The seconds for which browsers must use TLS; with 0 they are not told to. */
+  /** The number of seconds for which browsers must use TLS. With 0, responses have no such rule. */
   readonly hstsSeconds?: number;
-  /** The number of connections of all clients together. */
+  /** The greatest number of connections of all clients together. */
   readonly connectionsMax?: number;
 }
 
-/** The default number of connections, for the scripts, dashboards and streams of one operator. */
+/** The default limit of connections, enough for the scripts, dashboards and streams of one operator. */
 const CONNECTIONS_MAX = 256;
 
 /**
- * The part of the connections that event streams may use (D-334). If event streams use up their part, each further caller gets an equal share of its
- * own.
+ * The fraction of the connections that event streams may use (D-334). If all these connections are in use, a new stream is accepted only if its
+ * caller has fewer streams than an equal share.
  */
 const STREAMS_PART = 1 / 2;
 
@@ -48,7 +48,7 @@ export function serveControl(options: ControlServerOptions): ControlServer {
   const scheme = certificate === undefined ? "http" : "https";
   const dispatch = async (head: RequestHead, connection: Connection): Promise<void> => {
     try {
-      // An HTTP/1.0 client may leave the host out.
+      // The header `Host` may be absent, because HTTP/1.0 clients need not send it.
       const address = `${scheme}://${head.host ?? `${addressOf(host)}:${listener.port}`}${head.target.path}`;
       const response = await app.fetch(webRequest(head, address, bodyStream(head, connection)));
       connection.skipBody();
@@ -66,7 +66,7 @@ export function serveControl(options: ControlServerOptions): ControlServer {
     }
   };
   const streams = new Shares({ count: Math.ceil(connectionsMax * STREAMS_PART), size: Number.POSITIVE_INFINITY });
-  /** D-334: a stream never waits for its client, so it is never closed for a new connection. */
+  /** D-334: sends a stream. The limit of streams is needed because a connection with a stream is never closed in favour of a new connection. */
   const sendStream = async (response: Response, head: RequestHead, connection: Connection): Promise<void> => {
     const account = streams.accountOf(findHeader(head.headers, "authorization"), connection.remoteAddress);
     if (streams.lacks(account, 0) !== undefined) {
@@ -92,7 +92,7 @@ interface WaitingOptions extends Pick<ControlServerOptions, "host" | "port" | "c
   readonly reason: string;
 }
 
-/** Listens before the server can serve requests: `/healthz` is 200, and all other requests get 503 with the reason. */
+/** Listens while the server cannot serve requests yet: `/healthz` responds with 200, and all other requests get 503 with the reason. */
 export function serveWaiting({ host, port, certificate, reason }: WaitingOptions): Listener {
   return listen({
     ...{ hostname: host, port, certificate, commonHeaders: {}, metrics: { open: 0, evicted: 0 } },
@@ -109,7 +109,7 @@ export function serveWaiting({ host, port, certificate, reason }: WaitingOptions
 
 const UNAVAILABLE = (reason: string): ControlError => new ControlError("unavailable", reason);
 
-/** The body of a request; undefined without a body, and for a GET, whose body is ignored. */
+/** Returns the body of a request; undefined if there is no body, and for GET and HEAD, whose body is ignored. */
 function bodyStream({ method, framing }: RequestHead, connection: Connection): ReadableStream<Uint8Array> | undefined {
   if (framing === 0 || method === "GET" || method === "HEAD") return undefined;
   const pieces = connection.bodyPieces();

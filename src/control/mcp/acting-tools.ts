@@ -58,7 +58,7 @@ async function responseOf(sent: Promise<Response>): Promise<{ response: Response
   }
 }
 
-/** Throws for a path that names a world itself, because it could name another world than the one that the key sees. */
+/** Throws for a path that could lead to another world than the world of the key. */
 function requirePath(path: string): void {
   const [address = ""] = path.split("?");
   if (/^\/?w\//i.test(address)) throw new WrongParameter("path", "begins behind the world: leave out /w/ and the name of the world");

@@ -59,7 +59,7 @@ export const RESPONSE_MS_MAX = 60_000;
 /** The greatest length of an answer: about 1,500 tokens, because an agent pays for each token of an answer, which stays in the agent's context. */
 export const ANSWER_CHARACTERS_MAX = 6_000;
 
-/** Cuts a long text, at the end of a line if possible. The end of a cut text says how many characters it shows, and how to get the rest. */
+/** Cuts a long text, at the end of a line if possible. The end of a cut text says how many characters are left out, and how to get them. */
 export function bounded(text: string, rest: string): string {
   if (text.length <= ANSWER_CHARACTERS_MAX) return text;
   const room = ANSWER_CHARACTERS_MAX - rest.length - ROOM_FOR_NUMBERS;

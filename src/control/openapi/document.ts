@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document of the control API, made from its routes. The routes of nodes have a path for each key of the world file. */
+/** Makes the OpenAPI 3.1 document of the control API from its routes. The routes of nodes have a path for each key of the world file. */
 import type { ControlRoute } from "#control-contract/route";
 import type { WorldSection } from "#graph/contract/feature";
 import { type PlainSchema, returnedSchema, sentSchema } from "#graph/schema/public-schema";
@@ -10,7 +10,7 @@ import { entryName, errorResponses, errorSchema, responsesOf, schemaRef } from "
 export function openapiOf(routes: readonly ControlRoute[], sections: readonly WorldSection[], serverUrl: string): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
-    // Records have no id.
+    // A path with an id exists only for sections whose entries have ids; records have none.
     const addressed = route.path.includes("{id}") ? sections.filter(hasIdentity) : sections;
     for (const section of route.path.includes("{key}") ? addressed : [undefined]) {
       const path = section === undefined ? route.path : route.path.replace("{key}", section.key);
@@ -39,7 +39,7 @@ export function openapiOf(routes: readonly ControlRoute[], sections: readonly Wo
   };
 }
 
-/** The schemas of each kind of node: one as responses return it, and one as a world file has it. */
+/** Makes two schemas for each key of the world file: one for entries in responses, and one for entries in a world file. */
 const entrySchemas = (sections: readonly WorldSection[]): Record<string, PlainSchema> =>
   Object.fromEntries(
     sections.flatMap(({ key, entry }) => [
@@ -51,12 +51,12 @@ const entrySchemas = (sections: readonly WorldSection[]): Record<string, PlainSc
 const orNull = (schema: PlainSchema): PlainSchema =>
   schema.type === "object" ? { ...schema, type: ["object", "null"] } : { anyOf: [schema, { type: "null" }] };
 
-/** The keys of a world file that are about the world itself. */
+/** The schemas of the keys of a world file that describe the world itself. */
 const worldSchemas: Record<string, PlainSchema> = Object.fromEntries(
   Object.entries(ownSchemas).map(([key, schema]) => [key, orNull(sentSchema(schema))]),
 );
 
-/** The content of an import: the keys of the world itself, and a list for each kind of entry. */
+/** Makes the schema of a world file: the keys of the world itself, and a list of entries for each other key. */
 function worldFileSchema(sections: readonly WorldSection[]): PlainSchema {
   const own = Object.keys(worldSchemas).map((key) => [key, schemaRef(key)]);
   const lists = sections.map(({ key }) => [key, listOrNull(schemaRef(entryName(key)))]);
@@ -65,7 +65,7 @@ function worldFileSchema(sections: readonly WorldSection[]): PlainSchema {
   return { type: "object", properties, additionalProperties: false };
 }
 
-/** A list, or null, because a key without a value is an empty list in YAML. */
+/** Makes the schema of a list. The list may be null, because YAML reads a key without a value as null. */
 const listOrNull = (items: PlainSchema): PlainSchema => ({ type: ["array", "null"], items });
 
 function operationOf(route: ControlRoute, section: WorldSection | undefined, path: string): Record<string, unknown> {
@@ -82,7 +82,7 @@ function operationOf(route: ControlRoute, section: WorldSection | undefined, pat
   };
 }
 
-/** The group of a path: the segment after the world's name, or the first one. */
+/** Returns the group of a path: the segment after the world's name, or else the first segment. */
 function tagOf(path: string): string {
   const segments = path.split("/").filter((segment) => segment !== "" && segment !== "v1" && !segment.startsWith("{"));
   return (segments[0] === "worlds" ? segments[1] : segments[0]) ?? "worlds";
@@ -110,10 +110,10 @@ type Content = Readonly<Record<string, { readonly schema: PlainSchema }>>;
 
 const json = (schema: PlainSchema): Content => ({ "application/json": { schema } });
 
-/** A world file, or null, because a YAML file with only comments is null. */
+/** The schema of a world file. The file may be null, because YAML reads a file with only comments as null. */
 const worldFile: PlainSchema = { anyOf: [schemaRef("world_file"), { type: "null" }] };
 
-/** The body of a request to a route; undefined for a request without a body. */
+/** Describes the body of a request to a route; returns undefined if the request has no body. */
 function bodyOf({ body, content = {}, method }: ControlRoute, section: WorldSection | undefined): Content | undefined {
   if (body === undefined) return undefined;
   if (body === "text") return { "application/yaml": { schema: worldFile }, ...json(worldFile) };
@@ -122,11 +122,11 @@ function bodyOf({ body, content = {}, method }: ControlRoute, section: WorldSect
   if (body !== "entry") return json(sentSchema(body));
   const { key, entry, identity } = section as WorldSection;
   if (method === "PATCH") return json(withoutNeeds(sentSchema(entry), () => true));
-  // The id may be left out; then the node gets a new one.
+  // The id is not required, because a node without an id gets a new id.
   return json(identity === undefined ? withoutNeeds(sentSchema(entry), (name) => name === "id") : schemaRef(entryName(key)));
 }
 
-/** The schema without its required keys, as far as a request may leave them out. */
+/** Makes those required keys of a schema optional that `isFree` selects, because a request may leave them out. */
 function withoutNeeds({ required = [], ...schema }: PlainSchema, isFree: (name: string) => boolean): PlainSchema {
   const needed = (required as string[]).filter((name) => !isFree(name));
   return needed.length === 0 ? schema : { ...schema, required: needed };

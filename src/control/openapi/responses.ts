@@ -1,4 +1,4 @@
-/** The responses in the OpenAPI document of the control API: results, and errors by status. */
+/** Describes the responses in the OpenAPI document of the control API: results, and errors by status. */
 import type { TSchema } from "typebox";
 import { type ControlCode, controlCodes } from "#control-contract/errors";
 import { listOf } from "#control-contract/lists";
@@ -6,13 +6,13 @@ import type { ControlRoute } from "#control-contract/route";
 import type { WorldSection } from "#graph/contract/feature";
 import { type PlainSchema, returnedSchema } from "#graph/schema/public-schema";
 
-/** A reference to a schema among the document's components. */
+/** Makes a reference to a schema among the document's components. */
 export const schemaRef = (name: string): PlainSchema => ({ $ref: `#/components/schemas/${name}` });
 
-/** The schema's name for an entry in a request. In a response the schema has the name of the key. */
+/** Returns the name of the schema of an entry in a request. The schema of an entry in a response has the name of the key. */
 export const entryName = (key: string): string => `${key}_entry`;
 
-/** The cause of an error, and the routes that return it. Without `isOf`, these are the routes that declare the status. */
+/** The cause of an error, and the routes that return the error. Without `isOf`, the routes that declare the status return it. */
 interface Refusal {
   readonly why: string;
   readonly headers?: PlainSchema;
@@ -21,7 +21,7 @@ interface Refusal {
 
 const always = (): boolean => true;
 
-/** The refusals by code. 405 is left out: it belongs to no operation, because the operations of an address are its methods. */
+/** The errors by code. The status 405 is left out, because no operation returns it: an address has operations only for its allowed methods. */
 const refusals: Readonly<Record<Exclude<ControlCode, "method_not_allowed">, Refusal>> = {
   bad_request: { why: "The body, a parameter or an entry is malformed.", isOf: ({ query, body }) => query !== undefined || body !== undefined },
   unauthorized: {
@@ -64,7 +64,7 @@ const refusalOf = ({ why, headers }: Refusal, schema: PlainSchema): PlainSchema 
   content: json(schema),
 });
 
-/** The error responses by their code. */
+/** The error responses by their codes. */
 export const errorResponses: PlainSchema = Object.fromEntries(known.map(([code, refusal]) => [code, refusalOf(refusal, schemaRef("Error"))]));
 
 export function responsesOf(route: ControlRoute, section: WorldSection | undefined): PlainSchema {
@@ -92,7 +92,7 @@ function resultOf({ response }: ControlRoute, section: WorldSection | undefined)
   return returnedSchema(response === "entries" ? listOf(schemaRef(section?.key ?? "") as unknown as TSchema) : response);
 }
 
-/** The schema of a response that has other keys besides the error. */
+/** Makes the schema of an error response that has other keys besides the error. */
 const withError = ({ required = [], properties, ...schema }: PlainSchema): PlainSchema => ({
   ...schema,
   required: ["error", ...(required as string[])],

@@ -29,13 +29,13 @@ const clockChange = Type.Object(
   },
   { additionalProperties: false },
 );
-/** The longest move of a clock: a hundred years. */
+/** The longest time by which a clock can be moved: a hundred years. */
 const ADVANCE_SECONDS_MAX = 100 * 366 * 86_400;
 const advance = Type.Object({ seconds: Type.Number({ minimum: 0, maximum: ADVANCE_SECONDS_MAX }), ...withinMs }, { additionalProperties: false });
 
 const stateOf = ({ clock }: OpenWorld): Static<typeof clockState> => ({ now: unixSeconds(clock), frozen: clock.isFrozen });
 
-/** The last move of each world. Moves of one world run one after another, so two simultaneous advances add up. */
+/** The last move of each world's clock. Moves of one clock run one after another, so that two simultaneous advances add up. */
 const turns = new WeakMap<OpenWorld, Promise<unknown>>();
 
 function inTurn<T>(world: OpenWorld, move: () => Promise<T>): Promise<T> {
@@ -47,13 +47,13 @@ function inTurn<T>(world: OpenWorld, move: () => Promise<T>): Promise<T> {
   return turn;
 }
 
-/** D-266: moves a world's clock. All work that is due by the returned time has happened. The status is 202 if `within_ms` ended the move early. */
+/** D-266: moves a world's clock, and does all work that is due up to the returned time. The status is 202 if `within_ms` ended the move early. */
 async function moveTo({ deps, world, body }: ControlRequest<unknown, Move>, ms: number, isFrozen = world.clock.isFrozen) {
   const { clock } = world;
   if (ms > UNIX_SECONDS_MAX * 1_000) throw unprocessable("the clock cannot move beyond the end of the year 9999", "seconds");
   const endMs = deps.realTime.monotonicMs() + (body.within_ms ?? Number.POSITIVE_INFINITY);
   const set = (atMs: number) => clock.set(atMs, isFrozen);
-  // A move forward stops at each due time on the way, for example at a retry, and then at the next retry.
+  // A move forward stops at the time of each due job or retry, so that later work that this work schedules is also done in time.
   if (ms > clock.nowMs()) await moveUntil(world.work, ms, set, () => deps.realTime.monotonicMs() >= endMs);
   else await set(ms);
   for (const settle of deps.onTimeMoved) await settle(world);
@@ -76,7 +76,7 @@ const UNFINISHED =
 
 const CLOCK = "/v1/worlds/{w}/clock";
 
-/** The number of deadlines in a response; a person does not read more. */
+/** The greatest number of deadlines in a response. A person does not read more. */
 const DEADLINES_MAX = 100;
 
 const deadline = Type.Object({
@@ -85,7 +85,7 @@ const deadline = Type.Object({
   of: Type.String({ description: "the id or key of the job, or the URL of the callback that gets the retry" }),
 });
 
-/** The next deadlines of a world, the earliest first. */
+/** Lists the next deadlines of a world, the earliest first. */
 export async function deadlinesOf({ database: { reader } }: World): Promise<readonly Static<typeof deadline>[]> {
   const jobs = await listWaitingJobs(reader, DEADLINES_MAX);
   const retries = await listNextRetries(reader, DEADLINES_MAX);

@@ -1,16 +1,16 @@
-/** The routes for faults that a tester causes on purpose, in requests and webhooks (D-150): they are created, listed and deleted here. */
+/** The routes that create, list and delete faults, which a tester causes on purpose in requests and webhooks (D-150). */
 import { type Static, Type } from "typebox";
 import { badRequest, conflict } from "#control-contract/errors";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { manyNames } from "#graph/pipeline/stages";
 import { FAULTS_MAX, type Fault, type RequestFaultInput, type WebhookFaultInput } from "#graph/worlds/fault-injection";
 
-/** The longest delay, because no client waits longer. */
+/** The longest delay of a response. No client waits longer. */
 const LATENCY_MS_MAX = 300_000;
-/** The length of a fault's body, enough for the error page of a proxy; a hundred such bodies still use little memory. */
+/** The greatest length of a fault's body. It is enough for the error page of a proxy, and a hundred such bodies use little memory. */
 const BODY_CHARACTERS_MAX = 65_536;
 
-/** The longest move of the clock by a fault: ten years, more than the life of a token. */
+/** The longest time by which a fault can move the clock: ten years, which is longer than any token is valid. */
 const ADVANCE_SECONDS_MAX = 10 * 366 * 86_400;
 
 const limits = {
@@ -102,7 +102,7 @@ const FAULTS = "/v1/worlds/{w}/faults";
 
 const ofWebhooks = new Set<string>(["webhook", "node", "effect", "latency_ms", ...Object.keys(limits)]);
 const ofRequests = new Set<string>(Object.keys(fields).filter((name) => name !== "webhook" && name !== "effect"));
-/** Keys of a fault, each with the keys of which it requires one. */
+/** Keys of a fault that require another key. A fault with such a key must have at least one key of its list. */
 const partners: Readonly<Record<string, readonly string[]>> = {
   code: ["status"],
   retry_after_seconds: ["rate_limit", "status"],

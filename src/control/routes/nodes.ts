@@ -27,7 +27,7 @@ function sectionOf({ deps, path }: ControlRequest): WorldSection {
 
 const isMap = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Requires that the nodes exist to which an entry refers. A missing or wrong reference is 422; a malformed entry is 400. */
+/** Requires that the nodes exist to which an entry refers. Throws 422 for a missing or wrong reference, and 400 for a malformed entry. */
 async function requireReferences(tx: Transaction, section: WorldSection, entry: WorldEntry, world: OpenWorld): Promise<void> {
   try {
     await checkReferences(tx, section.references(entry), "");
@@ -37,7 +37,7 @@ async function requireReferences(tx: Transaction, section: WorldSection, entry: 
   }
 }
 
-/** Makes an id that is not used yet, because a world file may have used ids that would come next. */
+/** Makes an id that no node has. The next id is checked, because a world file may have used it. */
 async function mintFreeId(tx: Transaction, section: WorldSection, world: OpenWorld): Promise<string> {
   if (section.mintId !== undefined) return section.mintId(tx, world);
   for (;;) {
@@ -71,7 +71,7 @@ async function readNode(request: ControlRequest): Promise<unknown> {
 const shownTo = ({ key }: ControlRequest, section: WorldSection, entry: WorldEntry): WorldEntry =>
   key.access === "read" ? withoutSecrets(section, entry) : entry;
 
-/** The id of the request's path. Text that is not an id is refused here, because the database would refuse to compare it. */
+/** Reads the id in the request's path. Throws for text that is not an id, because the database could not compare such text with ids. */
 function idOf(request: ControlRequest): string {
   const id = request.path.id as string;
   const section = sectionOf(request);
@@ -81,7 +81,7 @@ function idOf(request: ControlRequest): string {
 
 const missing = ({ path }: ControlRequest) => notFound(`node ${path.id} among ${path.key}`);
 
-/** Changes a node. The keys of the body replace those of the stored entry; null restores the default of a key. */
+/** Changes a node. The keys of the body replace the same keys of the stored entry; null restores a key's default. */
 function updateNode(request: ControlRequest): Promise<unknown> {
   const section = sectionOf(request);
   const { world, body } = request;
@@ -104,7 +104,7 @@ async function deleteNode(request: ControlRequest): Promise<unknown> {
   const id = idOf(request);
   return world.database.write(async (tx) => {
     if (!(await removeNode(tx, request.deps.registry, world, section, id))) throw missing(request);
-    // D-172: a deleted user is a person, of whom all traces are erased, wherever they are stored.
+    // D-172: a user is a person, so after a user is deleted, all stored traces of the person are erased.
     return section.key === "users" ? { success: true, erasure: await beginErasure(tx, world, [id], { users: 1 }) } : { success: true };
   });
 }

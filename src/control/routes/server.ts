@@ -1,4 +1,4 @@
-/** The routes for the running server: its description, its end, and the errors of its graph. */
+/** The routes that describe and stop the running server, and that list the errors of the graph. */
 import { Type } from "typebox";
 import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
@@ -41,7 +41,7 @@ const graphError = Type.Object({
 
 async function readServer({ deps, world: first, url, key }: ControlRequest): Promise<unknown> {
   const { stop: _, startedMs, ...facts } = deps.server;
-  // A key that is bound to a world must not learn anything about the first world.
+  // A key that is bound to a world gets the time and the calendar of its own world, because it must not learn about the first world.
   const held = key.world === undefined ? undefined : await deps.worlds.hold(key.world);
   const { calendar, clock } = held?.world ?? first;
   held?.leave();

@@ -1,4 +1,4 @@
-/** The routes for tokens: they create tokens (the value is shown once), list and revoke them (D-11). */
+/** The routes that create tokens (and show their values once), list tokens, and revoke tokens (D-11). */
 import { type Static, Type } from "typebox";
 import type { Token } from "#auth/token";
 import { hashOf, tokenFact } from "#auth/tokens";
@@ -60,7 +60,7 @@ async function mintToken({ deps, world, body: entry }: ControlRequest<unknown, T
   return { ...shown(token), ...(value === undefined ? {} : { token: value }), ...beside };
 }
 
-/** D-407: the values of the demo world's tokens by their ids, for a key that may see secrets. */
+/** D-407: finds the values of the demo world's tokens by their ids, if the key may see secrets. */
 async function knownValues({ deps, key, world }: ControlRequest): Promise<ReadonlyMap<string, string>> {
   const values = key.access === "full" ? ((await deps.demoTokenValues?.()) ?? []) : [];
   const found = await Promise.all(values.map(async (value) => [(await world.tokens.find(value))?.id, value] as const));
@@ -83,7 +83,7 @@ async function revokeToken({ world, path }: ControlRequest): Promise<void> {
   if (!isKnown) throw notFound(`token ${id}`);
 }
 
-/** The lifetime of a copied token, enough to try something out by hand. */
+/** The lifetime of a copied token. It is long enough to try a few requests by hand. */
 const COPY_SECONDS = 600;
 
 /** D-270: makes a short-lived copy of a token. */

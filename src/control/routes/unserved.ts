@@ -1,4 +1,4 @@
-/** The route for the names that programs asked for and that Plaza does not have (D-394). */
+/** The route that lists the edges, fields and versions that programs requested and that Plaza does not have (D-394). */
 import { Type } from "typebox";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { NAMES_MAX, type Unserved } from "#graph/worlds/unserved";

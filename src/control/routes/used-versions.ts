@@ -11,14 +11,14 @@ import { formatVersion, parseVersion } from "#kernel/versions";
 export interface UsedVersion {
   readonly app: string;
   readonly operation: string;
-  /** The version in the path; undefined if the path had none. */
+  /** The version in the request's path; undefined if the path had no version. */
   readonly asked: string | undefined;
   readonly entries: readonly RequestEntry[];
-  /** The version that would serve the same requests at a time in Unix seconds, or the error with which they would be refused. */
+  /** Returns the version that would serve the same requests at a time (Unix seconds), or the error that they would get. */
   servedAt(moment: number): string | GraphError;
 }
 
-/** Groups the last requests: those of the same app, operation and version are one entry. */
+/** Groups the last requests by app, operation and version. */
 export async function usedVersions(
   { tokens, calendar }: World,
   { endpoints }: Registry,

@@ -1,4 +1,4 @@
-/** The routes for the version calendar of a world, and for its effect on the apps' requests at a date. */
+/** The routes that show the version calendar of a world, and its effect on the apps' requests at a date. */
 import { type Static, Type } from "typebox";
 import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";

@@ -22,7 +22,7 @@ import { featureAlerts } from "../../alert-log.ts";
 import { deadlinesOf } from "../clock.ts";
 import { type UsedVersion, usedVersions } from "../used-versions.ts";
 
-/** The interval at which alerts are computed: often enough for people, and seldom enough for the database. */
+/** The interval at which alerts are computed. People notice an alert soon enough, and the queries put little load on the database. */
 export const ALERTS_EVERY_MS = 2_000;
 
 export const alert = Type.Object({
@@ -56,7 +56,7 @@ export async function readAlerts({ deps, world }: ControlRequest): Promise<{ dat
     jobAlerts(world),
     featureAlerts(registry, world),
   ]).catch((error: unknown) => {
-    // If the database cannot be reached, the alerts about the database are the ones that matter.
+    // If the database cannot be reached, only the alerts about the database are returned.
     if (isUnreachable(error)) return [];
     throw error;
   });
@@ -77,20 +77,20 @@ export const alertRoutes: readonly ControlRoute[] = [
   }),
 ];
 
-/** D-341: an alert about the database. The time of such a problem is real time, so it is part of the text. */
+/** D-341: makes an alert about the database. The time of a database problem is in the text, because it is real time and `time` is world time. */
 const databaseAlert = ({ kind, database, text, cause, count, since_ms }: DatabaseProblem): Alert => ({
   ...{ kind: `database_${kind}`, level: "error", of: database ?? "database" },
   text: `${database === undefined ? "" : `${database}: `}${text} ${countText(count, "met this problem")} since ${new Date(since_ms).toISOString()}; the last error: ${cause}`,
 });
 
-/** The world time for which a request is recent enough for an alert. Older requests are in the log of requests. */
+/** The age, in world time, up to which a request causes an alert. Older requests are still in the list of requests. */
 const RECENT_MS = 300_000;
 const RATE_LIMITED = 429;
 const FAILED_FROM = 500;
 
 const countText = (count: number, what: string): string => (count === 1 ? `1 request ${what}` : `${count} requests ${what}`);
 
-/** Alerts about the last requests, the newest first. */
+/** Makes alerts about the last requests, the newest first. */
 function requestAlerts({ clock }: World, requests: readonly RequestEntry[]): readonly Alert[] {
   const now = clock.nowMs();
   const recent = requests.filter(({ time, status }) => status >= RATE_LIMITED && time > now - RECENT_MS && time <= now);
@@ -132,7 +132,7 @@ const faultAlerts = ({ faults }: World): readonly Alert[] =>
     text: `Fault ${fault.id} is in effect for ${targetOf(fault)} and has affected ${fault.met}. Somebody created it on purpose; it ends when you delete it${fault.times === undefined ? "" : " or when it is used up"}.`,
   }));
 
-/** The time before the end of a version at which the interface announces the end (LIM-14). */
+/** The time before the end of a version from which an alert announces the end (LIM-14). */
 const SOON_SECONDS = 90 * 86_400;
 
 const dayOf = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 10);
@@ -140,7 +140,7 @@ const dayOf = (seconds: number): string => new Date(seconds * 1000).toISOString(
 async function versionAlerts(world: World, registry: Registry, requests: readonly RequestEntry[]): Promise<readonly Alert[]> {
   const now = unixSeconds(world.clock);
   const ending = world.calendar.marketing.filter(({ until }) => until !== undefined && until > now && until <= now + SOON_SECONDS);
-  // Usually no version ends soon, and then no request has to be checked.
+  // Usually no version ends soon, so no request has to be checked.
   if (ending.length === 0) return [];
   const used = await usedVersions(world, registry, requests);
   return ending.flatMap((version) => {
@@ -156,13 +156,13 @@ function versionAlert({ version }: MarketingVersion, at: number, app: string, us
   const operations = uses.map(({ operation }) => operation).join(", ");
   const becomes = refusal === undefined ? `${later[0]} serves these requests` : "these requests are refused";
   return {
-    // A refusal is worse than an upgrade, which may go unnoticed.
+    // An app whose requests will be refused gets a warning. If another version will serve the requests, a notice is enough.
     ...{ kind: "version_ends", level: refusal === undefined ? "notice" : "warning", of: app, time: at },
     text: `App ${app} requests ${formatVersion(version)} of ${operations}. That version ends on ${dayOf(at)}; then ${becomes}.`,
   };
 }
 
-/** Whether a job's failure needs attention: a failed job that only cleans up harms nobody. */
+/** Whether the failure of a job needs attention. The failure of a job that only deletes old data does not. */
 const isMissed = ({ kind }: { readonly kind: string }): boolean => !kind.endsWith("_retention");
 
 export async function clockAlerts(world: OpenWorld): Promise<readonly Alert[]> {
@@ -179,7 +179,7 @@ export async function clockAlerts(world: OpenWorld): Promise<readonly Alert[]> {
   ];
 }
 
-/** The number of failures from which on an alert is an error, because from then on a job waits minutes between two runs. */
+/** The number of failures at which the alert about a job becomes an error. After this number, a job waits minutes before it runs again. */
 const FAILURES_OF_ERROR = 3;
 
 const jobAlerts = async ({ database: { reader } }: World): Promise<readonly Alert[]> =>
@@ -188,7 +188,7 @@ const jobAlerts = async ({ database: { reader } }: World): Promise<readonly Aler
     text: `The job ${kind.replaceAll("_", " ")} of ${key} has failed ${attempts} times, and runs again at ${new Date(due_ms).toISOString()} of the world's time. The last error: ${last_error}`,
   }));
 
-/** The end of each alert about webhooks that do not arrive. */
+/** The last sentence of alerts about webhooks that wait. */
 const WAITS = "New webhooks wait until you resume it";
 
 function callbackAlert(callback: CallbackRow): Alert {
@@ -206,7 +206,7 @@ function callbackAlert(callback: CallbackRow): Alert {
     return { kind: "callback_paused", level, of: id, text, time: paused_ms / 1000 };
   }
   const since = (failing_since_ms ?? 0) / 1000;
-  // D-137: an hour of failures is too long for a restart of the receiver.
+  // D-137: a callback that has failed for an hour is an error, because a restart of the receiver takes less time.
   const level = alerted_ms === null ? "warning" : "error";
   return {
     kind: "callback_failing",

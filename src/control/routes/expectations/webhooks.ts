@@ -1,4 +1,4 @@
-/** Expectations about webhooks. */
+/** The route that checks whether the expected webhooks were sent. */
 import { type Static, Type } from "typebox";
 import { countedWithin, expectEntries, met, unmet } from "#control-contract/expectation";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
@@ -8,8 +8,8 @@ import { type DeliveryStatus, deliveryStatuses, viewOf } from "#webhooks/history
 import { delivery } from "../webhooks/webhooks.ts";
 
 /**
- * The number of events that an expectation reads, more than a test makes. A waiting expectation reads all of them, with their payloads, at each
- * check.
+ * The number of newest events that an expectation reads, which is more than a test makes. An expectation that waits reads all these events and their
+ * payloads at each check.
  */
 const EVENTS_MAX = 200;
 
@@ -48,7 +48,7 @@ async function expectWebhooks({ deps, world, body }: ControlRequest<unknown, Sta
   const { reader } = world.database;
   const entries = {
     what: "webhook",
-    // An empty payload means that the event was erased (D-172).
+    // Events with an empty payload are left out, because they were erased (D-172).
     read: async () => (await listNewestEvents(reader, EVENTS_MAX)).filter(({ payload }) => payload !== "").map(entryOf),
     show: (entry: ReturnType<typeof entryOf>) => entry,
   };

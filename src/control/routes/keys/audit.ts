@@ -1,4 +1,4 @@
-/** The routes for the audit list of control keys (D-331): as a list, and as lines for an archive. */
+/** The routes that return the audit list of control keys (D-331), in pages for people and as lines for an archive. */
 import { type Static, Type } from "typebox";
 import { type AuditFilter, type AuditRow, listAudit } from "#auth/control-audit.store";
 import { badRequest } from "#control-contract/errors";
@@ -40,7 +40,7 @@ const shown = ({ id, time_ms, key_id, key_name, world, status, ...facts }: Audit
   ...(status === 0 ? {} : { status }),
 });
 
-/** The filter of a request. A key that is bound to a world sees only requests to its world. */
+/** Makes the filter for a request. A key that is bound to a world sees only entries about its world. */
 function filterOf({ query, key, deps }: ControlRequest<Static<typeof filterWords>>): AuditFilter {
   const { key: of, world, since } = query;
   if (of !== undefined && of !== CONFIGURED && !isNodeId(of)) throw badRequest(`key must be the id of a key, or ${CONFIGURED}`, "key");
@@ -52,7 +52,7 @@ function filterOf({ query, key, deps }: ControlRequest<Static<typeof filterWords
   };
 }
 
-/** The number of entries on a page, which are some 200 kB of text. */
+/** The number of entries that one query reads. They are some 200 kB of text. */
 const PAGE_ROWS = 1_000;
 
 async function* lines(reader: Reader, filter: AuditFilter): AsyncGenerator<Uint8Array> {

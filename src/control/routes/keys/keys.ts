@@ -13,7 +13,9 @@ import type { Transaction } from "#storage/database";
 /** The size of a new key: 192 bits. */
 const KEY_BYTES = 24;
 const NAME_CHARACTERS_MAX = 200;
-/** The time for which a replaced key still works: a day, as for an app's secret (D-132), in which every program can get the new key. */
+/**
+ * The time for which a replaced key still works: a day, as for an app's secret (D-132). In this time the operator can give all programs the new key.
+ */
 const OVERLAP_SECONDS = 86_400;
 const OVERLAP_SECONDS_MAX = 30 * 86_400;
 

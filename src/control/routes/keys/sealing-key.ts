@@ -1,12 +1,12 @@
-/** The routes for the key that seals stored secrets: its state and its replacement (D-171). */
+/** The routes that show and replace the key that seals stored secrets (D-171). */
 import { Type } from "typebox";
 import { conflict } from "#control-contract/errors";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { masterKeyId } from "#storage/sealing";
 
-/** The time for which a replaced key is kept: a week, in which a backup of the data can still be opened with the current key file. */
+/** The time for which the key file contains a replaced key: a week. The current key file can open the secrets in backups of this time. */
 const OVERLAP_SECONDS = 7 * 86_400;
-/** The shortest such time: a write that began with the old key is stored after a minute. */
+/** The shortest time for which a replaced key can be kept. A write that began with the old key has ended after a minute. */
 const OVERLAP_SECONDS_MIN = 60;
 const OVERLAP_SECONDS_MAX = 30 * 86_400;
 
@@ -41,7 +41,7 @@ async function rotate(request: ControlRequest, overlapSeconds: number): Promise<
     );
   }
   world.keys.rotate(deps.realTime.nowMs() + overlapSeconds * 1_000);
-  // Worlds that are not open seal their secrets with the new key when they open.
+  // Only open worlds are handled here, because a closed world seals its secrets with the new key when it opens.
   for (const open of deps.worlds.open()) {
     open.useKeys();
     await open.database.write((tx) => open.ports.get("sealed_values").schedule(tx, open));

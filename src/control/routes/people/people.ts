@@ -12,11 +12,11 @@ import { removeNode } from "#graph/worlds/open-world";
 import { isNodeId } from "#kernel/ids";
 import { certain, type Transaction } from "#storage/database";
 
-/** The shortest id of a person, because shorter texts are in too many records about others. */
+/** The shortest id of a person. Shorter texts would also be found in many records about other people. */
 const ID_CHARACTERS_MIN = 4;
 const ID_CHARACTERS_MAX = 500;
 
-/** The node types that are people, each with its key in a world file. */
+/** The node types of people, each with its key in a world file. */
 const peopleKeys: Readonly<Record<string, string>> = { user: "users", social_account: "social_accounts", microblog_user: "microblog_users" };
 
 const erasure = Type.Object({
@@ -45,7 +45,7 @@ async function erasePerson(request: ControlRequest): Promise<unknown> {
   return shown(begun as ErasureRow);
 }
 
-/** Removes the person's node, if it exists. An account has a second id, which pages use. */
+/** Removes the person's node, if there is one. Returns all ids of the person, because an account has a second id, which pages use. */
 async function removeNodeOf(request: ControlRequest, tx: Transaction, id: string): Promise<{ ids: readonly string[]; erased: Erased }> {
   const node = isNodeId(id) ? await findNode(tx, id) : undefined;
   // A person of a page has no node, so the page's entry is changed instead.

@@ -1,4 +1,4 @@
-/** The schemas of the graph's requests in responses of the control API. */
+/** The schemas of graph requests in responses of the control API, and the functions that show these requests. */
 import { type Static, Type } from "typebox";
 import type { ControlRequest } from "#control-contract/route";
 import { reasonOf } from "#graph/pipeline/story/reason";
@@ -31,7 +31,7 @@ export const seenRequest = Type.Object({
   ),
 });
 
-/** The schema of an entry in the list of requests. */
+/** The schema of a graph request in a list of requests. */
 export const requestLine = Type.Pick(seenRequest, [
   "trace_id",
   "operation",
@@ -103,13 +103,13 @@ export const shown = ({ time, story: _, ...entry }: RequestEntry) => ({ ...entry
 
 type Around = { readonly deps: Pick<ControlRequest["deps"], "registry">; readonly world: World };
 
-/** The entry with its reason. */
+/** Shows a request with the reason for its response. */
 export async function explainedEntry(entry: RequestEntry, { deps, world }: Around) {
   const reason = await reasonOf(entry, deps.registry, world);
   return { ...shown(entry), ...(reason === undefined ? {} : { reason }) };
 }
 
-/** The entry with its reason and its story. */
+/** Shows a request with the reason for its response and the steps of its handling. */
 export async function storiedEntry(entry: RequestEntry, around: Around) {
   const story = readStory(entry, around.deps.registry);
   const explained = await explainedEntry(entry, around);
@@ -123,7 +123,7 @@ export async function storiedEntry(entry: RequestEntry, around: Around) {
   return { ...explained, story: { ...story, parts } };
 }
 
-/** The entry without its texts. Only a refused request has its reason here, because no query is needed for that. */
+/** Shows a request in a list, without its bodies. Only the reason for an error is shown, because that reason needs no query. */
 export function lineShown(entry: RequestEntry, { deps: { registry }, world }: Around) {
   const { trace_id, operation, method, surface, path, status, time, duration_ms, app } = entry;
   const story = status < 400 && entry.parts === undefined ? undefined : readStory(entry, registry);
@@ -135,7 +135,7 @@ export function lineShown(entry: RequestEntry, { deps: { registry }, world }: Ar
   };
 }
 
-/** The filters for the last requests. */
+/** The filters for the list of the last requests. */
 export const requestFilter = Type.Object({
   operation: Type.Optional(Type.String({ description: "e.g. createPersona" })),
   status: Type.Optional(Type.Integer({ minimum: 100, maximum: 599 })),

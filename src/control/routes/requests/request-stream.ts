@@ -1,4 +1,4 @@
-/** The requests of a world as server-sent events (WHATWG HTML, 9.2). No timer runs while nobody reads. */
+/** Sends the graph requests of a world as server-sent events (WHATWG HTML, 9.2). A timer runs only while a client reads the stream. */
 import { type Static, Type } from "typebox";
 import { eventStream, lookRepeatedly, type SendEvent } from "#control-contract/event-stream";
 import type { ControlRequest } from "#control-contract/route";
@@ -6,9 +6,9 @@ import type { RequestEntry } from "#graph/worlds/request-log";
 import { ALERTS_EVERY_MS, readAlerts } from "../alerts/alerts.ts";
 import { isAsked, lineShown, type RequestFilter, requestLine, sinceMsOf } from "./request-schemas.ts";
 
-/** The shortest interval between two events; nobody would notice a shorter one. */
+/** The shortest interval between two events. People would not notice a shorter interval. */
 const EVENT_EVERY_MS = 100;
-/** The number of lines in an event: 200 lines a second are more than anybody can read. */
+/** The greatest number of lines in an event. With ten events a second, these are 200 lines a second, more than anybody can read. */
 const LINES_MAX = 20;
 
 export const requestsEvent = Type.Object(
@@ -29,7 +29,7 @@ export const requestsEvent = Type.Object(
 const countOf = (entries: readonly RequestEntry[], statusClass: number): number =>
   entries.filter(({ status }) => Math.floor(status / 100) === statusClass).length;
 
-/** Calls `use` with the world as it is now, because the stream goes on when the world is reset or restored. Undefined if the world was deleted. */
+/** Calls `use` with the current world, because a reset or a restore replaces the world while the stream goes on. Undefined for a deleted world. */
 async function inWorldNow<T>(request: ControlRequest, use: (world: ControlRequest["world"]) => Promise<T>): Promise<T | undefined> {
   const held = await request.deps.worlds.hold(request.path.w ?? request.world.name);
   if (held === undefined) return undefined;
@@ -41,17 +41,17 @@ async function inWorldNow<T>(request: ControlRequest, use: (world: ControlReques
 }
 
 interface Following {
-  /** The id of the last event that the reader has. */
+  /** The id of the last event that the reader got. */
   readonly after?: number | undefined;
-  /** Whether alerts are in the same stream, because a browser has few connections (D-271). */
+  /** Whether the stream also sends alerts. A browser needs both in one stream, because it opens only a few connections (D-271). */
   readonly hasAlerts?: boolean;
 }
 
-/** The stream of requests. Throws 400 for a filter that cannot be read. */
+/** Responds with the stream of requests. Throws 400 for a filter that cannot be read. */
 export function followRequests(request: ControlRequest, filter: RequestFilter, { after, hasAlerts = false }: Following = {}): Response {
   const log = request.world.requests;
   const sinceMs = sinceMsOf(filter);
-  // An id beyond the end is from an earlier run of the server, so the stream begins with the next request.
+  // An id greater than the number of requests is from an earlier run of the server, so the stream begins with the next request.
   let next = after === undefined || after > log.count ? log.count : after;
   const linesSince = (): Static<typeof requestsEvent> => {
     const entries = log.from(next);
@@ -67,14 +67,14 @@ export function followRequests(request: ControlRequest, filter: RequestFilter, {
     };
   };
   const begin = (send: SendEvent): (() => void) => {
-    // This is a timer, so that the requests of one interval are one event.
+    // A timer collects the requests of an interval into one event.
     const timer = setInterval(() => {
       if (log.count === next) return;
       const lines = linesSince();
       send("requests", lines, next);
     }, EVENT_EVERY_MS);
     const look = () => inWorldNow(request, (world): Promise<object> => readAlerts({ ...request, world }));
-    // If a look at the alerts fails, it is repeated, and requests are still sent.
+    // If the alerts cannot be read, they are read again later, and the stream goes on sending requests.
     const endAlerts = hasAlerts
       ? lookRepeatedly(
           { everyMs: ALERTS_EVERY_MS, look },

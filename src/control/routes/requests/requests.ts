@@ -1,4 +1,4 @@
-/** The routes for the last requests: the list, one request with its trace, a stream, and an expectation that waits. */
+/** The routes for the last graph requests: the list, one request by its trace id, a stream, and an expectation that waits. */
 import { type Static, Type } from "typebox";
 import { notFound } from "#control-contract/errors";
 import { EVENT_STREAM, eventStream, wantsEvents } from "#control-contract/event-stream";
@@ -58,7 +58,7 @@ async function listRequests(request: ControlRequest<Static<typeof listQuery>>): 
   return { data, paging: {} };
 }
 
-/** Calls `see` for each new request in order, until the returned function is called. */
+/** Calls `see` for each new request, in order. The returned function ends these calls. */
 function follow(requests: RequestLog, see: (entry: RequestEntry) => Promise<void>): () => void {
   let known = requests.count;
   let isOver = false;

@@ -1,4 +1,4 @@
-/** The route for programs that copy delivered webhooks (D-424): it reads the log of deliveries forwards, as D-423 reads app events. */
+/** The route for programs that copy delivered webhooks (D-424): it reads the log of deliveries from old to new, as D-423 does for app events. */
 import { type Static, Type } from "typebox";
 import { conflict } from "#control-contract/errors";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
@@ -10,7 +10,7 @@ import { contentOf } from "#webhooks/history/view";
 import { delivery, eventsOfDelivery, viewFor } from "./webhooks.ts";
 
 const LIMIT_DEFAULT = 100;
-/** The limit of webhooks in a page. A webhook has a body of up to a thousand events, so a page has fewer rows than a page of a list. */
+/** The greatest number of webhooks on a page. It is smaller than in other lists, because a webhook has a body of up to a thousand events. */
 const LIMIT_MAX = 200;
 
 const logQuery = Type.Object({
@@ -45,10 +45,10 @@ async function readDeliveryLog(request: ControlRequest<Static<typeof logQuery>>)
   const { world, query } = request;
   if (!world.webhooks.deps.hasLog) throw conflict("this server does not log delivered webhooks: start it with --webhook-log");
   const { after = 0, limit = LIMIT_DEFAULT } = query;
-  // The newest position is read before the entries: the entries then have all positions up to this one that are not deleted.
+  // The newest position is read before the entries. The entries then include all positions up to it, except deleted ones.
   const last = await lastPosition(world.database.reader);
   const page = await readPage(request as ControlRequest, after, last, limit);
-  // The epoch is read after the entries: if it is still the reader's epoch, the entries are of that epoch.
+  // The epoch is read after the entries. If it is still the reader's epoch, all entries belong to that epoch.
   const epoch = await epochOf(world);
   if (query.epoch !== undefined && query.epoch !== epoch)
     throw conflict(`the world was reset or restored: read the log from its beginning, in the epoch ${epoch}`, "epoch");
@@ -80,7 +80,7 @@ async function readPage(request: ControlRequest, after: number, last: number, li
   return { data, gaps: gapsBetween(after, data, cursor), cursor, last_position: Math.max(last, cursor), has_more: hasMore };
 }
 
-/** The positions above `after` and up to `last` that have no entry, or whose delivery is deleted. */
+/** Finds the positions above `after` and up to `last` without an entry or with a deleted delivery. */
 function gapsBetween(after: number, entries: LogPage["data"], last: number): LogPage["gaps"] {
   const gaps: LogPage["gaps"] = [];
   let seen = after;

@@ -1,4 +1,4 @@
-/** The routes for the webhook fields, and for example webhooks with which people try out a receiver. */
+/** The routes that list the webhook fields, and that send example webhooks with which people try a receiver. */
 import { type Static, Type } from "typebox";
 import { notFound, unprocessable } from "#control-contract/errors";
 import { listOf } from "#control-contract/lists";
@@ -24,7 +24,7 @@ const triggerBody = (fields: FieldCatalogue) =>
     { additionalProperties: false },
   );
 
-/** Throws 422 for a value that breaks the contract of its field; the error says at which place in the value. */
+/** Throws 422 for a value that breaks the contract of its field. The error contains the path of the wrong part of the value. */
 function requireValue(field: WebhookField, value: unknown): void {
   const broken = findPayloadProblem(field, value);
   if (broken === undefined) return;
@@ -34,7 +34,7 @@ function requireValue(field: WebhookField, value: unknown): void {
 
 type Trigger = ControlRequest<unknown, Static<ReturnType<typeof triggerBody>>>;
 
-/** Says why no app gets an event: what the only app of the world lacks. With several apps nobody knows which one was meant. */
+/** Explains why no app gets an event, by the requirements that the world's only app does not meet. With several apps, the intended app is unknown. */
 async function whyNobody(apps: WorldSection, world: World, event: EventFacts): Promise<string> {
   const { rows } = await apps.list(world.database.reader, { limit: 2 }, world);
   const [app] = rows;

@@ -130,7 +130,7 @@ const list = (request: ControlRequest<Static<typeof deliveriesQuery>>) => {
   return respondWithList(request, "deliveries", read, viewFor(request as ControlRequest));
 };
 
-/** The responses of receivers are redacted, because a receiver may repeat the payload that it got. */
+/** Makes the view of a delivery for the caller's key. Receivers' responses are redacted, because a response may repeat the payload. */
 export const viewFor =
   ({ key }: ControlRequest) =>
   (row: DeliveryRow) => {
@@ -140,7 +140,7 @@ export const viewFor =
     return { ...view, attempts };
   };
 
-/** The number of newest deliveries, as many as a person sees at a glance. */
+/** The number of newest deliveries in the stream, as many as a person sees at a glance. */
 const NEWEST = 20;
 const LOOK_EVERY_MS = 500;
 
@@ -163,7 +163,7 @@ async function read(request: ControlRequest): Promise<unknown> {
   if (row === undefined) throw notFound(`delivery ${id}`);
   const { body, events } = await contentOf(reader, row, webhooks.fields);
   const view = viewFor(request)(row);
-  // The body is redacted, because with its signature it could be sent to the receiver again.
+  // A key that may only read gets a redacted body and no signatures, because with both it could send the body to the receiver again.
   if (request.key.access === "read") return { ...view, body: redactJson(body), events };
   const signatures = await webhooks.signaturesOf(row, body);
   const attempts = view.attempts.map((one, at) => ({ ...one, ...(signatures[at] === undefined ? {} : { signatures: signatures[at] }) }));

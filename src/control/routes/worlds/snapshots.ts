@@ -1,4 +1,4 @@
-/** The routes for the snapshots of a world, and for its reset. */
+/** The routes that make, list, restore and delete the snapshots of a world, and that reset the world. */
 import { type Static, Type } from "typebox";
 import { conflict, notFound } from "#control-contract/errors";
 import { listOf } from "#control-contract/lists";
@@ -14,7 +14,7 @@ const snapshotInList = Type.Object({ name: Type.String(), taken_at: Type.Integer
 
 const worldOf = ({ path }: ControlRequest): string => path.w as string;
 
-/** Throws an error if the world directory returned undefined, which means that the world does not exist. */
+/** Throws an error if `result` is undefined, which means that the world does not exist. */
 function found<T>(result: T | undefined, request: ControlRequest): T {
   if (result === undefined) throw notFound(`world ${worldOf(request)}`);
   return result;

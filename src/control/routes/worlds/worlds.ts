@@ -1,4 +1,4 @@
-/** The routes for worlds as a whole: they create, list, delete, export and import worlds. */
+/** The routes that create, list, delete, export and import worlds. */
 import { type Static, Type } from "typebox";
 import { badRequest, conflict, forbidden, notFound, unprocessable } from "#control-contract/errors";
 import { EVENT_STREAM } from "#control-contract/event-stream";
@@ -63,7 +63,7 @@ async function listWorlds(request: ControlRequest<Static<typeof pageQuery>>): Pr
     const database = deps.worlds.databaseOf(stored);
     return {
       ...{ name: listed, open: world !== undefined },
-      // A world can be open even if its database cannot be reached.
+      // The query may fail, because a world can be open while its database cannot be reached.
       ...(world === undefined ? {} : { profile: world.profile, empty: await isEmpty(world).catch(() => undefined) }),
       ...(database === undefined ? {} : { database }),
     };
@@ -100,14 +100,14 @@ async function makeWorld({ deps, body }: ControlRequest<unknown, Static<typeof n
   return { name: body.name, ...warningsOf(found) };
 }
 
-/** The number of entries that are written at a time. A thousand small entries are some 100 kB, which take 1 ms. */
+/** The number of entries that are written at a time. A thousand small entries have some 100 kB and take 1 ms. */
 const ENTRIES_WRITTEN = 1_000;
-/** Short pieces are written together, until the text has this many characters. */
+/** The number of characters at which collected pieces of text are sent, so that short pieces are sent together. */
 const WRITTEN_CHARACTERS = 65_536;
 
 /**
- * A response with a world file as JSON. The text is made in pieces while the client takes it, because the text of a large world at once would make
- * others wait.
+ * Makes a response with a world file as JSON. The text is made in pieces while the client reads it, because making the text of a large world at once
+ * would delay other requests.
  */
 function jsonInTurns(file: Readonly<Record<string, unknown>>): Response {
   function* pieces(): Generator<string> {
@@ -116,7 +116,7 @@ function jsonInTurns(file: Readonly<Record<string, unknown>>): Response {
       yield `${open}${JSON.stringify(key)}:`;
       open = ",\n";
       if (Array.isArray(value) && value.length > ENTRIES_WRITTEN) {
-        // A line ends with each piece, because streams are read by lines.
+        // Each piece begins on a new line, because the stream is read line by line when secrets are hidden.
         for (let at = 0; at < value.length; at += ENTRIES_WRITTEN)
           yield `${at === 0 ? "[" : ",\n"}${JSON.stringify(value.slice(at, at + ENTRIES_WRITTEN)).slice(1, -1)}`;
         yield "]";
