@@ -7,7 +7,7 @@ import type { OpenWorld } from "#graph/worlds/open-world";
 import type { NodeId } from "#kernel/ids";
 import type { DatabaseProblem } from "#storage/database-health";
 
-/** The addresses of the graph and of the server's other surfaces. A surface is a host with its own addresses (D-01). */
+/** The addresses of the graph. The graph has several surfaces, each with its own host (D-01). */
 export interface ServerDescription {
   readonly sandbox: boolean;
   readonly base_url: string;

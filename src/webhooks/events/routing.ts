@@ -6,8 +6,8 @@
  * | honours overrides | set | any | any | the phone's override |
  * | honours overrides | none | set | any | the account's override |
  * | honours overrides | none | none | verified | the app's callback |
- * | never honours them | any | any | verified | the app's callback |
- * | either | as above | as above | none, or not verified | nowhere yet: the event waits |
+ * | ignores overrides | any | any | verified | the app's callback |
+ * | any | no override applies | no override applies | none, or not verified | no callback yet: the event waits |
  */
 export interface AppCallback {
   readonly url: string;

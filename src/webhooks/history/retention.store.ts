@@ -36,7 +36,7 @@ async function deleteAll(tx: Transaction, rows: readonly Old[]): Promise<void> {
 /** The number up to which deliveries without a callback are counted. People do not need a higher count. */
 export const UNROUTED_MAX = 1_000;
 
-/** Counts deliveries without a callback by app, among the first `UNROUTED_MAX` in the order of their next attempt. */
+/** Counts, by app, the deliveries without a callback. Only the first `UNROUTED_MAX` of them, in the order of their next attempt, are counted. */
 export const countUnrouted = (reader: Reader): Promise<{ app: string; count: number }[]> =>
   reader.all(sql`
     SELECT CAST(w.app AS TEXT) AS app, COUNT(*) AS count FROM (

@@ -148,7 +148,7 @@ export const requestFilter = Type.Object({
 });
 export type RequestFilter = Static<typeof requestFilter>;
 
-/** The time of the filter `since`, as world time in Unix ms. Throws 400 for text that is not a time. */
+/** Converts the filter `since` to world time in Unix ms. Throws 400 for text that is not a time. */
 export const sinceMsOf = ({ since }: RequestFilter): number => (since === undefined ? 0 : secondsOf(since, "since") * 1000);
 
 export function isAsked(entry: RequestEntry, filter: RequestFilter, sinceMs: number): boolean {
