@@ -39,7 +39,7 @@ export function eventStream({ deps }: ControlRequest, begin: (send: SendEvent, e
       if ((controller.desiredSize ?? 0) < -BEHIND_BYTES_MAX) end();
       else controller.enqueue(encoder.encode(text));
     };
-    // The heartbeat needs a timer, because only bytes show a proxy and this server that the connection is in use.
+    // A timer sends heartbeats, because a proxy closes a connection on which no bytes are sent.
     const heartbeat = setInterval(() => write(": still here\n\n"), HEARTBEAT_MS);
     stop = () => {
       isOver = true;

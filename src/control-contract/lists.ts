@@ -6,7 +6,7 @@ import { badRequest } from "./errors.ts";
 import type { ControlRequest } from "./route.ts";
 
 const LIMIT_DEFAULT = 100;
-/** The greatest number of rows on a page. A page with this number of labels is some 200 kB. */
+/** The greatest number of rows on a page. A page with a thousand labels has some 200 kB. */
 const LIMIT_MAX = 1_000;
 
 export const pageQuery = Type.Object({

@@ -47,7 +47,7 @@ export interface ControlDeps {
   readonly server: ServedBy;
   /** Returns the current database problems of all processes of the server. */
   databaseProblems(): Promise<readonly DatabaseProblem[]>;
-  /** Aborted when the server begins to end. Streams end at this signal. */
+  /** A signal that is aborted when the server begins to end. All streams of events then end. */
   readonly ending: AbortSignal;
 }
 
@@ -87,7 +87,7 @@ export interface ControlRequest<Q = unknown, B = unknown> {
    * the request then counts as wrong, unless the closed world has that secret (`Worlds.holdIf`).
    */
   readonly isNoWorld: boolean;
-  /** The world of the path. The first world if the path has no world, or if the route is about the world as a whole. */
+  /** The world that the path names; the first world if the path names no world, or if the route is about the world as a whole. */
   readonly world: OpenWorld;
   /** The values of the path's named segments, e.g. of `{id}`. */
   readonly path: Readonly<Record<string, string>>;

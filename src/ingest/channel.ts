@@ -32,7 +32,7 @@ export interface IngestConfig {
   readonly port: number;
   /** The port of RTMPS, and the paths of its PEM files. Undefined if the process does not serve RTMPS. */
   readonly secure: { readonly port: number; readonly cert: string; readonly key: string } | undefined;
-  /** The folder of the recordings. The next two keys are the disk space that recordings may use (0: no limit), and the space that must stay free. */
+  /** The folder of the recordings, then the disk space that recordings may use (0: no limit), and the disk space that must stay free. */
   readonly recordings: string;
   readonly recordings_bytes_max: number;
   readonly disk_reserve_bytes: number;

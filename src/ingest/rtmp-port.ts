@@ -19,7 +19,7 @@ export interface RtmpPortOptions extends Pick<PublisherOwner, "gate" | "recordin
 
 interface ConnectionLimits {
   readonly connectionsMax: number;
-  /** The greatest number of connections without an accepted key, for all addresses together. The next key is the limit for one address. */
+  /** The greatest number of connections without an accepted key, for all addresses together, and then for one address. */
   readonly unauthenticatedMax: number;
   readonly unauthenticatedPerAddressMax: number;
 }

@@ -1,4 +1,6 @@
-/** Finds the world of each feed of the ingest process: a stream key begins with the name of its world, except in the first world (D-261). */
+/**
+ * Finds the world of each feed of the ingest process by its stream key, which begins with the name of the world, except in the first world (D-261).
+ */
 import { FeedRegistry, isStreamKey, worldOfKey } from "#features/live-videos";
 import type { Worlds } from "#graph/worlds/hosting/worlds";
 import type { World } from "#graph/worlds/world";
@@ -10,7 +12,7 @@ type Ask = (registry: FeedRegistry) => Promise<{ feed: Omit<FeedName, "world"> }
 const nameOf = ({ world, video, session }: FeedName): string => `${world} ${video} ${session}`;
 const attributesOf = ({ world, video, session }: FeedName) => ({ "plaza.world": world, "plaza.video": video, "plaza.session": session });
 
-/** The number of feeds whose spans are remembered; one process takes fewer streams. */
+/** The greatest number of feeds whose spans are remembered. An ingest process receives fewer streams at a time. */
 const BEGUN_MAX = 10_000;
 
 export class WorldFeeds {
@@ -19,7 +21,7 @@ export class WorldFeeds {
   readonly #registries = new WeakMap<World, FeedRegistry>();
 
   readonly #tracing: Tracing | undefined;
-  /** The span in which each feed began, so that its end is in the same trace. */
+  /** The span in which each feed began. The end of the feed is recorded in the same trace. */
   readonly #begun = new Map<string, TraceContext>();
 
   constructor(worlds: Pick<Worlds, "hold" | "holdIf" | "open">, tracing?: Tracing) {
@@ -27,7 +29,7 @@ export class WorldFeeds {
     this.#tracing = tracing;
   }
 
-  /** Called when a world was opened: marks the feeds of dead processes as lost. */
+  /** Marks the feeds of dead processes as lost when a world has been opened. */
   opened(world: World): Promise<void> {
     return this.#registryOf(world).takeOver();
   }
@@ -53,10 +55,10 @@ export class WorldFeeds {
     await this.#in(world, (registry) => registry.refused(video, reason));
   }
 
-  /** Takes the report of the ingest process. Returns the feeds that have to end, among them all feeds of worlds that no longer exist. */
+  /** Passes the report of the ingest process to the worlds. Returns the feeds that must end, among them all feeds of worlds that no longer exist. */
   async report(feeds: readonly FeedHealth[]): Promise<readonly FeedName[]> {
     const names = new Set(feeds.map(({ world }) => world));
-    // Worlds without feeds are reported too: they clear their health, and look for dead processes.
+    // Worlds without feeds get a report too, so that they clear the health of ended feeds and look for dead processes.
     for (const { name } of this.#worlds.open()) names.add(name);
     const ended = await Promise.all(
       [...names].map(async (world) => {
@@ -78,7 +80,7 @@ export class WorldFeeds {
     for (const world of this.#worlds.open()) await this.#registries.get(world)?.lost();
   }
 
-  /** D-356: the stream key is in no span. */
+  /** Asks for an admission in a span. D-356: no span contains the stream key. */
   async #admit(name: string, key: string, ask: Ask): Promise<Admission | undefined> {
     const tracing = this.#tracing;
     if (tracing === undefined) return this.#ask(key, ask);
@@ -86,7 +88,7 @@ export class WorldFeeds {
       const admission = await this.#ask(key, ask);
       span.set(admission === undefined ? { "plaza.is_refused": true } : attributesOf(admission.feed));
       const context = tracing.current();
-      // A session of 0 is only a check.
+      // The session 0 means that the key was only checked, so no feed has begun.
       if (admission !== undefined && admission.feed.session > 0 && context !== undefined && this.#begun.size < BEGUN_MAX)
         this.#begun.set(nameOf(admission.feed), context);
       return admission;
@@ -101,8 +103,8 @@ export class WorldFeeds {
   }
 
   /**
-   * Calls `use` with the registry of a world; undefined if the world does not exist. With `isUse` the call counts as use of the world, so the world
-   * is opened if it is closed.
+   * Calls `use` with the registry of a world; returns undefined if the world does not exist. With `isUse`, the call counts as use of the world and
+   * opens a closed world.
    */
   async #in<T>(name: string, use: (registry: FeedRegistry) => Promise<T>, isUse = true): Promise<T | undefined> {
     if (!isUse) {

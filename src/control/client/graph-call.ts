@@ -106,7 +106,10 @@ async function operationAt(control: ControlRequests, method: string, address: st
   return undefined;
 }
 
-/** Returns the address of a surface in the world: `http://host/w/orders/app`. Only addresses of the first world have no `/w/` and world name. */
+/**
+ * Returns the address of a surface in the world: `http://host/w/orders/app`. An address of the first world does not contain `/w/` and the world's
+ * name.
+ */
 function ofWorld(base: string, root: string, worldName: string): string {
   if (worldName === "default") return base;
   const world = `/w/${encodeURIComponent(worldName)}`;

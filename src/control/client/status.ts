@@ -26,7 +26,7 @@ export interface ServerStatus {
 
 /** The greatest number of lines about requested names that Plaza does not have. */
 const UNSERVED_MAX = 10;
-/** The greatest number of callbacks that are listed. A person does not read more. */
+/** The greatest number of callbacks that are listed, because a person does not read more. */
 const CALLBACKS_MAX = 1_000;
 
 export async function statusOf(control: ControlRequests): Promise<ServerStatus> {

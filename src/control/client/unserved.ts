@@ -9,7 +9,7 @@ export interface UnservedList {
   readonly others: number;
 }
 
-/** The greatest number of lines in a report. A person does not read more. */
+/** The greatest number of lines in a report, because a person does not read more. */
 const LINES_MAX = 20;
 
 /** Makes a line for each name, indented by two blanks. */

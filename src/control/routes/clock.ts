@@ -76,7 +76,7 @@ const UNFINISHED =
 
 const CLOCK = "/v1/worlds/{w}/clock";
 
-/** The greatest number of deadlines in a response. A person does not read more. */
+/** The greatest number of deadlines in a response, because a person does not read more. */
 const DEADLINES_MAX = 100;
 
 const deadline = Type.Object({

@@ -45,7 +45,7 @@ const CUT_AT_SOUND_MS = 5_500;
 const SEGMENT_MS_MAX = SEGMENT_SECONDS_MAX * 1_000 + 499;
 /** The longest time between key frames: x264 sends one at least every 250 frames. */
 const KEY_FRAME_MS_MAX = 20_000;
-/** The duration of the sound that is packed into one packet. Longer packets waste less space on headers. */
+/** The duration of the sound that is packed into one packet. Each packet has a header, so longer packets need less space. */
 const SOUND_MS = 150;
 /** The time within which the first picture and the first key frame must arrive. */
 const START_MS_MAX = 10_000;

@@ -151,7 +151,7 @@ export class ChunkReader {
     this.#payloadLeft = Math.min(this.#chunkBytes, stream.length - stream.received);
   }
 
-  /** Reads bytes of a chunk's payload, and returns their number. */
+  /** Reads bytes of a chunk's payload, and returns the number of bytes that it has read. */
   #readPayload(stream: ChunkStream, bytes: Uint8Array): number {
     const used = Math.min(bytes.length, this.#payloadLeft);
     const body = this.#bufferFor(stream, stream.received + used);

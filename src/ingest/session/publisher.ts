@@ -87,7 +87,7 @@ export class Publisher implements SessionOwner {
     return this.#feed?.is(name) === true;
   }
 
-  // The following methods are the events of the socket.
+  // The methods below handle the events of the socket.
 
   received(bytes: Uint8Array): void {
     if (this.#endedMs !== undefined) return;
@@ -139,7 +139,7 @@ export class Publisher implements SessionOwner {
     return this.#recorded;
   }
 
-  // The following methods are those of `SessionOwner`.
+  // The methods below implement `SessionOwner`.
 
   send(bytes: Uint8Array): void {
     if (this.#unsentBytes > 0) {

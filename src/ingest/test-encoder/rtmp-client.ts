@@ -40,11 +40,11 @@ export class RtmpClient {
   readonly closed = this.#closed.promise;
 
   constructor() {
-    // The connection may end before the caller waits for `publish`.
+    // This handler prevents an unhandled rejection, because the connection may end before the caller waits for `publish`.
     this.#admitted.promise.catch(() => {});
   }
 
-  /** Publishes. Resolves when the server accepts the stream. Rejects with the server's reason, or if no server listens there. */
+  /** Connects and publishes a stream. Resolves when the server accepts the stream. Rejects with the server's reason, or if the connection fails. */
   async publish(hostname: string, port: number, key: string, chunkBytes = CHUNK_BYTES): Promise<void> {
     const socket = await Bun.connect({
       ...{ hostname, port },
@@ -52,7 +52,7 @@ export class RtmpClient {
         data: (_, bytes) => this.#received(bytes),
         drain: () => this.#flush(),
         close: () => this.#ended(),
-        // The runtime calls `close` after an error.
+        // Errors are ignored here, because the runtime calls `close` after an error.
         error: () => {},
       },
     });
@@ -67,7 +67,7 @@ export class RtmpClient {
     await this.#admitted.promise;
   }
 
-  /** Sends bytes. Bytes that the network does not accept at once are kept and sent later. */
+  /** Sends bytes. Bytes that the operating system does not accept at once are sent later. */
   send(bytes: Uint8Array): void {
     this.#waiting.push(bytes);
     this.waitingBytes += bytes.length;

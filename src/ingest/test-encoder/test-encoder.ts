@@ -1,5 +1,5 @@
 /**
- * The test encoder (D-119): sends a short clip with sound to the server's port for encoders, in a loop, until the server closes the connection, for
+ * The test encoder (D-119) sends a short clip with sound to the server's port for encoders, in a loop, until the server closes the connection, for
  * example because the video has ended.
  */
 import type { TestFeed } from "#graph/worlds/world";
@@ -9,14 +9,14 @@ import { CHUNK_BYTES, mediaOf, RtmpClient } from "./rtmp-client.ts";
 /** The interval at which tags are sent, which is the duration of a picture. */
 const TURN_MS = 40;
 /**
- * The delay up to which the clip catches up. After a longer sleep or a busy machine the clip continues later, so that it is not sent in a burst. The
- * time stamps of the clip have no gap.
+ * The delay up to which the encoder catches up. After a longer delay, for example because the machine slept, the encoder continues later instead of
+ * sending a burst. The time stamps have no gap in either case.
  */
 const BEHIND_MS_MAX = 2_000;
 /** The number of waiting bytes, about 20 s of the clip, at which the server counts as no longer reading. */
 const WAITING_BYTES_MAX = 1_048_576;
 
-/** Sends the clip in a loop, from `startedMs` on. */
+/** Sends the clip in a loop that begins at `startedMs`. */
 export class Playback {
   readonly #configs: readonly Tag[];
   readonly #tags: readonly Tag[];
@@ -31,7 +31,7 @@ export class Playback {
     this.#send = send;
   }
 
-  /** Sends the tags that are due. `nowMs` is on the clock of `startedMs`. */
+  /** Sends the tags that are due. `nowMs` and `startedMs` are times of the same clock. */
   turn(nowMs: number): void {
     if (this.#next === 0) for (const config of this.#configs) this.#send(config);
     const behindMs = nowMs - this.#startedMs - this.#following().ms;
@@ -55,7 +55,7 @@ export async function playClip(hostname: string, port: number, key: string, mono
   const client = new RtmpClient();
   await client.publish(hostname, port, key);
   const playback = new Playback(tags, monotonicMs(), (tag) => client.send(mediaOf(tag, CHUNK_BYTES)));
-  // Only a timer can send at the pace of the clip. The timer ends with the connection.
+  // A timer sends the tags at the pace of the clip. The timer ends with the connection.
   const turning = setInterval(() => {
     playback.turn(monotonicMs());
     if (client.waitingBytes > WAITING_BYTES_MAX) client.terminate();

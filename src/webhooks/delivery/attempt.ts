@@ -160,7 +160,7 @@ function traceHeaders(tracing: Tracing | undefined): Record<string, string> {
 function responded(deps: DeliveryDeps, claimed: Claimed, attempt: Attempt & { readonly status: number }): AttemptedOutcome {
   const endedMs = deps.clock.nowMs();
   if (attempt.status >= 200 && attempt.status < 300) return { kind: "delivered", attempt, endedMs };
-  // With a 410 the receiver says that it wants no more deliveries.
+  // The delivery is not retried after a 410, because this status says that the receiver wants no more deliveries.
   return isGone(attempt) ? { kind: "failed", attempt, endedMs } : failure(deps, claimed, attempt, false);
 }
 

@@ -53,7 +53,7 @@ export class ResultWriter {
     this.#unstored.push(result);
   }
 
-  /** Stores all results, also those that are added meanwhile. Rejects if the database cannot be reached; then no result is lost. */
+  /** Stores all results, also those that are added while this method runs. Rejects if the database cannot be reached; then no result is lost. */
   flush(): Promise<void> {
     this.#running ??= this.#storeAll()
       .finally(() => {
