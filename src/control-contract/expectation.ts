@@ -4,7 +4,7 @@ import { within } from "#kernel/turns";
 import { type ControlError, unprocessable } from "./errors.ts";
 import type { ControlDeps } from "./route.ts";
 
-/** The longest time that a request may wait. It is long enough for any test, and limits how long connections stay open. */
+/** The longest time that a request may wait, enough for any test. The limit ensures that connections do not stay open forever. */
 const WITHIN_MS_MAX = 60_000;
 
 /** Defines the parameters `count` and `within_ms`. `what` is the plural noun of the entries, for the description. */
@@ -73,7 +73,7 @@ export async function expectEntries<Entry extends object>(
   }
 }
 
-/** The greatest number of compared entries in an error. They are enough to find the mistake. */
+/** The greatest number of compared entries in an error, enough to find the mistake. */
 const SEEN_MAX = 50;
 
 function refusalOf<Entry extends object>(

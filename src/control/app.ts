@@ -1,4 +1,4 @@
-/** The control API as a Hono application. It checks the key, reads body and query, and calls the route's handler (docs/operating/control-api.md). */
+/** Makes the Hono application of the control API, which checks keys, reads bodies and queries, and calls handlers (docs/operating/control-api.md). */
 import { timingSafeEqual } from "node:crypto";
 import { type Context, Hono, type MiddlewareHandler, type Next } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
@@ -170,7 +170,7 @@ async function metricsPage(c: Context<WithKey>, { deps, readMetrics }: ControlAp
   return wholeResponse(text, { "content-type": METRICS_TYPE });
 }
 
-/** Serves the pages about the interface and about Plaza as text for coding agents. They need no key, because they have no data of worlds. */
+/** Serves the pages about the interface and about Plaza as text for coding agents. The pages need no key, because they have no data of worlds. */
 function textHandler({ registry }: ControlDeps): (c: Context, next: Next) => Promise<Response | undefined> {
   return async (c, next) => {
     const { textPages } = await import("./llms/text-pages.ts");
@@ -421,7 +421,7 @@ class ControlKeys {
     return isConfigured ? { hash, access: "full", world: undefined, stored: undefined } : undefined;
   }
 
-  /** Whether any key is bound to a world. Also true if the database cannot be reached. */
+  /** Whether any key is bound to a world. The result is also true if the database cannot be reached. */
   async hasBound(): Promise<boolean> {
     try {
       return await hasBoundKeys(this.#reader(), this.#realNowMs());

@@ -178,7 +178,7 @@ async function writeJobs(page: Page, worlds: readonly OpenWorld[]): Promise<void
   }
 }
 
-/** D-298: writes the counts of encoders' connections. They are read from the first world, because all worlds share one port for encoders. */
+/** D-298: writes the counts of encoders' connections. The counts are read from the first world, because all worlds share one port for encoders. */
 function writeEncoders(page: Page, [first]: readonly OpenWorld[]): void {
   const counts = first?.streaming?.connections;
   if (counts === undefined) return;
@@ -242,7 +242,7 @@ function writeProblems(page: Page, { byDatabase, ...all }: DatabaseReport): void
   write("plaza_database_connection_wait_seconds_total", "counter", "The time that they waited together.", ({ waitedMs }) => waitedMs / 1000);
 }
 
-/** D-351: writes the work that waits in the database. Its waiting time is measured by the clock of its world. */
+/** D-351: writes the work that waits in the database. The waiting time of the work is measured by the clock of its world. */
 async function writeQueues(page: Page, worlds: readonly OpenWorld[]): Promise<void> {
   const reads = worlds.map(async ({ name: world, database, clock }) => {
     const nowMs = clock.nowMs();

@@ -34,7 +34,7 @@ const START_AFTER_MS = 50;
 /** If a process lived for a shorter time, the next process starts after a pause, so that a permanent failure does not keep the machine busy. */
 const LIVED_MS_MIN = 5_000;
 const RESTART_AFTER_MS = 1_000;
-/** The time in which the process must end. It writes the last segments in less than a second, unless the disk is stuck. */
+/** The time in which the process must end. The process needs less than a second to write the last segments, unless the disk is stuck. */
 const STOPPED_WITHIN_MS = 5_000;
 
 /** Starts the process when it is needed. `program`: a script to run instead of this program. */

@@ -38,7 +38,8 @@ export const webhookMigrations: FeatureMigrations = {
           paused_ms BIGINT, probe_due_ms BIGINT
         ) WITHOUT ROWID`,
         "CREATE UNIQUE INDEX webhook_callbacks_by_url ON webhook_callbacks (app, url)",
-        // D-424: the table lists delivered webhooks in the order in which their results were committed. It is written only with `--webhook-log`.
+        // D-424: the table lists delivered webhooks in the order in which their results were committed. The server writes it only with
+        // `--webhook-log`.
         "CREATE TABLE webhook_log (position BIGINT PRIMARY KEY, delivery BIGINT NOT NULL, logged_ms BIGINT NOT NULL) WITHOUT ROWID",
       ],
     },

@@ -78,7 +78,7 @@ export async function resultOf(response: Response): Promise<any> {
   return body;
 }
 
-/** The error of a request that the control API refused. Its message gives the reason. */
+/** The error of a request that the control API refused. The message of the error gives the reason. */
 export class ControlRefusal extends Error {
   constructor(message: string) {
     super(message);

@@ -20,7 +20,7 @@ interface Caller {
   readonly isOriginChecked: boolean;
 }
 
-/** The greatest number of messages in a batch. Only old versions of the protocol have batches. */
+/** The greatest number of messages in a batch. Batches exist only in old versions of the protocol. */
 const BATCH_MAX = 20;
 
 export class McpMount {

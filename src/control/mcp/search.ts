@@ -10,7 +10,7 @@ export interface Section {
 
 const made = new WeakMap<ReadonlyMap<string, string>, readonly Section[]>();
 
-/** Returns the sections of all pages. They are cached for each map of pages. */
+/** Returns the sections of all pages. The sections are cached for each map of pages. */
 export function sectionsIn(pages: ReadonlyMap<string, string>): readonly Section[] {
   const known = made.get(pages) ?? [...pages].flatMap(([page, text]) => sectionsOf(page, text));
   made.set(pages, known);

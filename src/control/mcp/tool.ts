@@ -25,7 +25,7 @@ export interface Tool {
   readonly description: string;
   readonly input: TObject;
   readonly isReading: boolean;
-  /** The sentence at the end of an answer that was cut. It tells the agent how to get the rest. */
+  /** The sentence at the end of an answer that was cut. This sentence tells the agent how to get the rest. */
   readonly rest: string;
   run(access: ToolAccess, input: never): Promise<string>;
 }

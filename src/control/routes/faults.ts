@@ -7,7 +7,7 @@ import { FAULTS_MAX, type Fault, type RequestFaultInput, type WebhookFaultInput 
 
 /** The longest delay of a response. No client waits longer. */
 const LATENCY_MS_MAX = 300_000;
-/** The greatest length of a fault's body. It is enough for the error page of a proxy, and a hundred such bodies use little memory. */
+/** The greatest length of a fault's body, enough for the error page of a proxy. A hundred such bodies use little memory. */
 const BODY_CHARACTERS_MAX = 65_536;
 
 /** The longest time by which a fault can move the clock: ten years, which is longer than any token is valid. */

@@ -83,7 +83,7 @@ async function revokeToken({ world, path }: ControlRequest): Promise<void> {
   if (!isKnown) throw notFound(`token ${id}`);
 }
 
-/** The lifetime of a copied token. It is long enough to try a few requests by hand. */
+/** The lifetime of a copied token, long enough to try a few requests by hand. */
 const COPY_SECONDS = 600;
 
 /** D-270: makes a short-lived copy of a token. */

@@ -63,7 +63,7 @@ export class Packager {
   #video: VideoConfig | undefined;
   #videoConfigBytes: Uint8Array | undefined;
   #audio: AacConfig | undefined;
-  /** A new configuration of the sound. It takes effect at the next segment, because all sound of a segment has the same configuration. */
+  /** A new configuration of the sound. The new configuration applies from the next segment on, because a segment has only one. */
   #nextAudio: AacConfig | undefined;
   #isAudioAnnounced = false;
   /** The time of the first packet on the timeline. */

@@ -19,7 +19,7 @@ interface Newest {
  * cause smaller differences.
  */
 const STEP_MS = 1_000;
-/** The longest time between the first picture and the first sound. They differ because an encoder starts its sources one after the other. */
+/** The longest time between the first picture and the first sound. An encoder does not start its sources at the same time. */
 const START_MS_MAX = 5_000;
 
 export class StreamTime {

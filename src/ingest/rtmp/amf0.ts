@@ -3,7 +3,7 @@ import { AMF_DEPTH_MAX, AMF_VALUES_MAX, RtmpProblem } from "./message.ts";
 
 export type AmfValue = number | boolean | string | null | undefined | readonly AmfValue[] | AmfObject;
 
-/** An object of AMF0. It has no prototype, so that `__proto__` is a key like any other. */
+/** An object of AMF0, without a prototype, so that `__proto__` is a key like any other key. */
 export interface AmfObject {
   readonly [name: string]: AmfValue;
 }

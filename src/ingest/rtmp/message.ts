@@ -25,7 +25,7 @@ export interface Message {
   readonly body: Uint8Array;
 }
 
-/** The error of a peer that breaks the protocol, does not publish, or exceeds a limit. Its connection ends. */
+/** The error of a peer that breaks the protocol, does not publish, or exceeds a limit. The server closes the connection of such a peer. */
 export class RtmpProblem extends Error {
   constructor(problem: string) {
     super(problem);

@@ -40,7 +40,7 @@ export async function verifyCallback(client: GuardedClient, url: string, verifyT
   if (received !== challenge) throw challengeMismatch(challenge, excerptOf(received));
 }
 
-/** The number of characters of a wrong response that the error message shows. They are enough to recognise an error page. */
+/** The number of characters of a wrong response that the error message shows, enough to recognise an error page. */
 const SHOWN_CHARACTERS_MAX = 100;
 
 function excerptOf(body: string): string {

@@ -18,7 +18,7 @@ import { signatureHeaders } from "./signing.ts";
 /** D-62: the time in which the receiver must respond. */
 const DEADLINE_MS = 15_000;
 const RESPONSE_BYTES_MAX = 64 * 1024;
-/** The number of bytes of a response that are stored. They are enough to recognise an error page. */
+/** The number of bytes of a response that are stored, enough to recognise an error page. */
 const RESPONSE_KEPT_BYTES = 256;
 const GONE = 410;
 /** The payload of an event about an erased person; such an event is not sent any more (D-172). */

@@ -145,7 +145,7 @@ export async function claim(tx: Transaction, requests: readonly ClaimRequest[], 
   return { claimed: [...firsts.map(claimedAs(false)), ...retries.map(claimedAs(true))], views: viewsOf(found, idsOf(firsts), joined) };
 }
 
-/** Gives back the deliveries that are claimed under `fence` but are not in `held`. They exist if the connection broke during a commit. */
+/** Gives back the deliveries that are claimed under `fence` but are not in `held`. A broken connection during a commit can leave such deliveries. */
 export async function giveBackUnknown(
   tx: Transaction,
   { fence, nowMs, held }: { readonly fence: number; readonly nowMs: number; readonly held: ReadonlySet<string> },

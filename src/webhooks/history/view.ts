@@ -83,8 +83,8 @@ export async function contentOf(
 export type SigningDeps = Pick<DeliveryDeps, "database" | "facts" | "sealer" | "realNowMs" | "profile">;
 
 /**
- * Returns the signature headers of each attempt. They are computed again with the app's current secret, because the headers of attempts are not
- * stored. Undefined for an attempt without a request, or if the app does not exist any more.
+ * Returns the signature headers of each attempt. The headers are computed again with the app's current secret, because the headers of attempts
+ * are not stored. Undefined for an attempt without a request, or if the app does not exist any more.
  */
 export async function signaturesOf(
   deps: SigningDeps,

@@ -52,7 +52,7 @@ function filterOf({ query, key, deps }: ControlRequest<Static<typeof filterWords
   };
 }
 
-/** The number of entries that one query reads. They are some 200 kB of text. */
+/** The number of entries that one query reads, which are some 200 kB of text. */
 const PAGE_ROWS = 1_000;
 
 async function* lines(reader: Reader, filter: AuditFilter): AsyncGenerator<Uint8Array> {

@@ -10,7 +10,7 @@ import { contentOf } from "#webhooks/history/view";
 import { delivery, eventsOfDelivery, viewFor } from "./webhooks.ts";
 
 const LIMIT_DEFAULT = 100;
-/** The greatest number of webhooks on a page. It is smaller than in other lists, because a webhook has a body of up to a thousand events. */
+/** The greatest number of webhooks on a page. This limit is lower than in other lists, because a webhook can have a thousand events. */
 const LIMIT_MAX = 200;
 
 const logQuery = Type.Object({

@@ -14,7 +14,9 @@ const HELD_RETRIES_MAX = 512;
 const HELD_SLOW_MAX = 256;
 /** The number of deliveries that one transaction claims. */
 export const CLAIMED_MAX = 512;
-/** The number of queues that stay in memory although no delivery waits in them. They remember the latency and the failures of their receivers. */
+/**
+ * The number of queues that stay in memory although no delivery waits in them. These queues remember the latency and the failures of their receivers.
+ */
 const QUEUES_KEPT_MAX = 10_000;
 
 export interface EndpointQueuesOptions {
