@@ -171,7 +171,7 @@ type WithTypes = "method" | "path" | "operation" | "query" | "body" | "response"
 interface RouteInput<Q extends TObject, B extends TSchema | BodyWord> extends Omit<ControlRoute, WithTypes> {
   readonly query?: Q;
   readonly body?: B;
-  /** The schema of the response. If a route has none, the handler returns nothing, and the response only reports success. */
+  /** The schema of the response. If a route has no such schema, the handler returns nothing, and the response only reports success. */
   readonly response?: ControlRoute["response"];
   handle(request: ControlRequest<Static<Q>, B extends TSchema ? Static<B> : unknown>): Promise<unknown>;
 }

@@ -1,5 +1,5 @@
 /**
- * The pages of the console and of the API reference, each from one file that the build has written (`tools/console/`). The pages need no key and
+ * The pages of the console and of the API reference. The build writes each page into one file (`tools/console/`). The pages need no key and
  * contain no data of worlds. The console sends requests to this API with the key of its user; the API reference shows the documents of the server
  * (D-275).
  */

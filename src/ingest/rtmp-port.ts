@@ -28,7 +28,7 @@ interface ConnectionLimits {
 const TICK_MS = 1_000;
 /** The shortest interval between two log lines about closed connections. */
 const CLOSED_NOTED_EVERY_MS = 10_000;
-/** The time in which a new connection must send its first bytes. In this time it does not count as a connection without a key. */
+/** The time in which a new connection must send its first bytes. Until then, a new connection does not count as one without a key. */
 const FIRST_BYTES_WITHIN_MS = 1_000;
 
 export class RtmpPort implements PublisherOwner {

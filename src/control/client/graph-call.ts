@@ -7,7 +7,7 @@ export interface GraphCall {
   readonly path: string;
   /** The name or id of a node whose token is sent, or the value of a token. */
   readonly as?: string | undefined;
-  /** The parameters of the request. A POST without a body sends them as a form; any other request sends them in the query. */
+  /** The parameters of the request. A POST without a body sends its parameters as a form; any other request sends its parameters in the query. */
   readonly fields: readonly (readonly [name: string, value: string])[];
   /** The body, as JSON. */
   readonly body?: string | undefined;

@@ -1,4 +1,4 @@
-/** The routes for single nodes, for each key of the world file. */
+/** The routes that create, list, read, change and delete the nodes of each key of the world file. */
 import { Type } from "typebox";
 import { badRequest, conflict, notFound, unprocessable } from "#control-contract/errors";
 import { pageQuery, respondWithList } from "#control-contract/lists";

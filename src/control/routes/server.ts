@@ -1,4 +1,4 @@
-/** The routes that describe and stop the running server, and that list the errors of the graph. */
+/** The routes that describe and stop the running server, and that list the errors and scopes of the graph. */
 import { Type } from "typebox";
 import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";

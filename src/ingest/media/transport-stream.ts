@@ -26,7 +26,7 @@ const START_MS = 1_000;
 const CLOCK_AHEAD_MS = 100;
 
 const START_CODE = Uint8Array.of(0, 0, 0, 1);
-/** An access unit delimiter for any kind of picture; players expect one before each picture. */
+/** An access unit delimiter for any kind of picture; players expect a delimiter before each picture. */
 const DELIMITER = Uint8Array.of(0, 0, 0, 1, 9, 0xf0);
 
 const FIRST_BUFFER_BYTES = 262_144;

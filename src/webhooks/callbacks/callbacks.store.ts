@@ -2,7 +2,7 @@ import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, sql } from "#storage/sql";
 
-/** A callback: one URL of one app, with a queue of its own. */
+/** A callback, which is one URL of one app. Each callback has its own queue of deliveries. */
 export interface CallbackRow extends Row {
   id: string;
   app: string;

@@ -41,7 +41,7 @@ export class FieldCatalogue {
     return this.find(object, field)?.honoursOverrides === true;
   }
 
-  /** The key of an entry that contains a field's updates. If the field of a stored event no longer exists, this is the most common key. */
+  /** The key of an entry that contains a field's updates. If the field of a stored event no longer exists, the result is the most common key. */
   carriedIn({ object, field }: { readonly object: string; readonly field: string }): WebhookField["carriedIn"] {
     return this.find(object, field)?.carriedIn ?? "changes";
   }

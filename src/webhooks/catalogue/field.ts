@@ -14,7 +14,7 @@ export type WebhookObject = (typeof webhookObjects)[number];
 export interface ExampleEvent {
   readonly entity: NodeId;
   readonly phone: NodeId | undefined;
-  /** The social-scoped id of a social account that has one. */
+  /** The social-scoped id of a social account; undefined if the account has no such id. */
   readonly scopedId: NodeId | undefined;
   /** World time of the event. */
   readonly nowMs: number;

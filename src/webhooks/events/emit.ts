@@ -96,7 +96,7 @@ function report({ observer }: Outbox, tx: Transaction, { object, field }: Webhoo
   tx.afterCommit(() => observer.payloadBroken({ object, field, entity, path, problem }));
 }
 
-/** Whether the catalogue has the field. An event of an unknown field cannot be sent, because the catalogue decides under which key it is sent. */
+/** Whether the catalogue has the field. An event of an unknown field cannot be sent, because only the catalogue has its key in an entry. */
 function isKnown(outbox: Outbox, tx: Transaction, field: WebhookField, { entity, payload }: WebhookEvent): boolean {
   if (!outbox.fields.has(field)) {
     report(outbox, tx, field, entity, { path: "", problem: "is not sent: its field is not in the catalogue" });

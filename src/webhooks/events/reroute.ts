@@ -57,7 +57,7 @@ export async function rerouteApp({ clock, fields, facts, callbacks, database, jo
   }
 }
 
-/** Whether the app would get at least one of the events, if they happened now. A batch is sent as a whole (D-63). */
+/** Whether the app would get at least one of the events, if they happened now. All events of a batch are sent together (D-63). */
 export async function isWanted(
   facts: WebhookFacts,
   reader: Reader,

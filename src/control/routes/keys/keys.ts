@@ -1,4 +1,4 @@
-/** The routes for control keys: additional keys, read-only keys, and the replacement of a key (D-170). All times are real time. */
+/** The routes that create, list, replace and revoke control keys (D-170). All times of keys are real time. */
 import { Type } from "typebox";
 import { type ControlKeyRow, endControlKey, listControlKeys, lockKeysOfWorld, saveControlKey } from "#auth/control-keys.store";
 import { hashOf } from "#auth/tokens";

@@ -1,4 +1,4 @@
-/** The routes that create, list, delete, export and import worlds. */
+/** The routes that create, list, delete, move, export and import worlds. */
 import { type Static, Type } from "typebox";
 import { badRequest, conflict, forbidden, notFound, unprocessable } from "#control-contract/errors";
 import { EVENT_STREAM } from "#control-contract/event-stream";
