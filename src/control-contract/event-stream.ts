@@ -20,8 +20,8 @@ export type SendEvent = (event: string, value: unknown, id?: number) => void;
 
 /**
  * Responds with a stream of events. `begin` gets a function that sends an event and a function that ends the stream, and returns a function that
- * stops its work. The stream ends when its reader disconnects or stops reading, and when the server ends. `id` is the id of the last event that the
- * reader got before this stream.
+ * stops its work. The stream ends when its reader disconnects or stops reading, and when the server ends. `id` is the reader's position
+ * before the first event.
  */
 export function eventStream({ deps }: ControlRequest, begin: (send: SendEvent, end: () => void) => () => void, id?: number): Response {
   const encoder = new TextEncoder();

@@ -155,7 +155,7 @@ function writeWebhooks(page: Page, worlds: readonly WorldDeliveries[]): void {
   }
 }
 
-/** D-137: writes the counts of failing and paused callbacks. */
+/** D-137: writes the counts of failing, alerted and paused callbacks. */
 async function writeCallbacks(page: Page, worlds: readonly OpenWorld[]): Promise<void> {
   page.metric(
     "plaza_webhook_callbacks",

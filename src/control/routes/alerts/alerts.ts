@@ -56,7 +56,7 @@ export async function readAlerts({ deps, world }: ControlRequest): Promise<{ dat
     jobAlerts(world),
     featureAlerts(registry, world),
   ]).catch((error: unknown) => {
-    // If the database cannot be reached, only the alerts about the database are returned.
+    // If the database cannot be reached, the alerts above are left out. The alert about the database then explains why.
     if (isUnreachable(error)) return [];
     throw error;
   });
@@ -140,7 +140,7 @@ const dayOf = (seconds: number): string => new Date(seconds * 1000).toISOString(
 async function versionAlerts(world: World, registry: Registry, requests: readonly RequestEntry[]): Promise<readonly Alert[]> {
   const now = unixSeconds(world.clock);
   const ending = world.calendar.marketing.filter(({ until }) => until !== undefined && until > now && until <= now + SOON_SECONDS);
-  // Usually no version ends soon, so no request has to be checked.
+  // The requests need not be checked if no version ends soon, which is the usual case.
   if (ending.length === 0) return [];
   const used = await usedVersions(world, registry, requests);
   return ending.flatMap((version) => {
