@@ -129,8 +129,8 @@ export const isExpected = (entry: object, expected: Expected): boolean => differ
 export const isOfKind = (entry: object, { kind }: Expected): boolean => isExpected(entry, { kind, match: {} });
 
 /**
- * Returns the entry with the fewest differences; if several have equally few, it returns the newest of them. Entries of the expected kind go before
- * others. Undefined if all entries match.
+ * Returns the entry with the fewest differences; if several have equally few, it returns the newest of them. An entry of the expected kind is nearer
+ * than any other entry. Undefined if all entries match.
  */
 export function nearestOf<Entry extends object>(entries: readonly Entry[], expected: Expected): NearMiss<Entry> | undefined {
   let nearest: NearMiss<Entry> | undefined;

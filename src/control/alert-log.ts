@@ -25,7 +25,7 @@ export class AlertLog {
   readonly #registry: Registry;
   readonly #worlds: () => Iterable<OpenWorld>;
   readonly #log: Pick<Log, "warn" | "info">;
-  /** The logged alerts that existed at the last check, by world, kind and node. */
+  /** The alerts that existed at the last check, by world, kind and node. */
   #known = new Map<string, Alert>();
 
   constructor(registry: Registry, worlds: () => Iterable<OpenWorld>, log: Pick<Log, "warn" | "info">) {

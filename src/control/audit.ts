@@ -24,7 +24,9 @@ export class Audit {
     this.#deps = deps;
   }
 
-  /** Whether a request that is not refused gets an entry. Requests that change data or read secrets get one; others only if so configured. */
+  /**
+   * Whether a request that is not refused gets an entry. Requests that change data or read secrets get an entry; others only with the option for it.
+   */
   isKept(
     { method, readsSecrets }: ControlRoute,
     { access }: CallerKey,

@@ -125,7 +125,7 @@ export class RtmpPort implements PublisherOwner {
     }
   }
 
-  /** Refuses new connections and ends the open ones. Resolves when all recordings are complete. */
+  /** Refuses new connections and ends open connections. Resolves when all recordings are complete. */
   async stop(): Promise<void> {
     const listeners = [this.#plain, ...(this.#secure === undefined ? [] : [this.#secure])];
     for (const listener of listeners) listener.stop(false);

@@ -63,7 +63,7 @@ type AttemptEnd =
   /** The callback is paused and still fails (D-137), so the delivery waits as before. */
   | { readonly kind: "probed"; readonly attempt: Attempt; readonly isTimeout: boolean };
 
-/** The outcome if nothing was sent. */
+/** The outcome if no request was sent. */
 type UnsentOutcome =
   /** The route has changed, so the delivery waits in another queue. Without `url` it waits in the queue of deliveries without a callback. */
   | { readonly kind: "moved"; readonly url: string | undefined }

@@ -1,5 +1,5 @@
 /**
- * The webhook engine of a world (D-60 to D-64): handlers emit events in their transaction, the loop delivers the events, and people look at
+ * The webhook engine of a world (D-60 to D-64): handlers emit events in their transaction, the loop delivers the events, and people read
  * deliveries and replay them.
  */
 import type { TSchema } from "typebox";
@@ -23,7 +23,7 @@ import { type SigningDeps, signaturesOf } from "./history/view.ts";
 import type { WebhookObserver } from "./observer.ts";
 import { type EventFacts, WebhookFacts } from "./ports.ts";
 
-/** The greatest number of events without a subscriber that are recorded for a transaction: the first ones explain the others. */
+/** The greatest number of events without a subscriber that are recorded for a transaction. More events would explain no more. */
 const UNSENT_MAX = 5;
 
 /** The webhooks that a transaction has made, and those of its events that no app gets. */

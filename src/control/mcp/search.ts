@@ -61,7 +61,7 @@ const EMPTY = new Set([
 ]);
 /** The greatest number of words of a question that a search uses. */
 const WORDS_MAX = 12;
-/** The factor by which a word counts more in the heading than in the text. */
+/** The weight of a word in a heading. A word in the text has about the weight 1. */
 const HEADING_WEIGHT = 4;
 
 /** The weights of pages that are reference lists or explain single decisions. If a guide contains the same words, the guide is the better answer. */

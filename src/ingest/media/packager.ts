@@ -205,7 +205,7 @@ export class Packager {
     this.#give((this.#lastPictureMs >= this.#segmentBeganMs ? this.#lastPictureMs : this.#newestMs) + LAST_FRAME_MS);
   }
 
-  /** Calls `place` for the time of a packet. If the encoder's clock steps, the next segment is discontinuous. */
+  /** Calls `place`, which returns the time of a packet on the timeline. If the encoder's clock steps, the next segment is discontinuous. */
   #timed(place: () => number): number {
     const { steps } = this.#time;
     const ms = place();

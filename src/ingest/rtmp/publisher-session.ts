@@ -263,7 +263,10 @@ const status = (level: "status" | "error", code: string, description: string) =>
 const PART_HEADER_BYTES = 11;
 const PART_END_BYTES = 4;
 
-/** Splits an aggregate message into its messages. The first message gets the time of the whole, and the others follow it. Throws `RtmpProblem`. */
+/**
+ * Splits an aggregate message into its messages. The first message gets the time of the aggregate message, and the others follow. Throws
+ * `RtmpProblem`.
+ */
 function partsOf({ body, stream, timestamp }: Message): Message[] {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const parts: Message[] = [];

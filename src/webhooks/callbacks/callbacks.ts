@@ -4,7 +4,7 @@ import type { Database, Transaction } from "#storage/database";
 import { FactCache } from "#storage/facts";
 import { type CallbackRow, callbackFact, findCallback, findCallbackId, insertCallback } from "./callbacks.store.ts";
 
-/** The number of callbacks whose ids are kept in memory; the id of a callback never changes. */
+/** The greatest number of callbacks whose ids are cached. The id of a callback never changes. */
 const IDS_KEPT_MAX = 20_000;
 
 export class Callbacks {

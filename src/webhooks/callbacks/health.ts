@@ -5,14 +5,14 @@
  * | --- | --- | --- |
  * | paused by 410 | any attempt | the same |
  * | paused by a person | any attempt that was under way | the same |
- * | any other | a response 410 | paused by 410: nothing is sent |
+ * | any other | a response 410 | paused by 410: no delivery is sent |
  * | any other | a success | working |
  * | working, or failing without an attempt for 12 h and more | a failure | failing since the beginning of this attempt |
  * | failing | a failure | the same, and after five days paused: one attempt an hour |
  * | paused | a failure | the same |
- * | any | a person pauses it | paused by that person: nothing is sent |
- * | any | a person resumes it | working |
- * | any but paused by a person | nothing waits for it any more because routes or subscriptions changed | working |
+ * | any | a person pauses the callback | paused by a person: no delivery is sent |
+ * | any | a person resumes the callback | working |
+ * | any but paused by a person | the last waiting delivery has left the queue because routes or subscriptions changed | working |
  *
  * A callback that has failed for an hour raises an alert, and so does one that is paused.
  */
@@ -25,8 +25,8 @@ const HOUR_MS = 3_600_000;
 const ALERT_AFTER_MS = HOUR_MS;
 const PAUSE_AFTER_MS = 5 * 24 * HOUR_MS;
 /**
- * The time without an attempt after which nobody knows whether the callback works. The time is the longest wait of the retry table (D-62), and an
- * hour more for an attempt that comes late, as when somebody moves the world's clock in long steps.
+ * The time without an attempt after which earlier failures no longer count, because the callback may work again. The time is the longest wait of the
+ * retry table (D-62), and an hour more for an attempt that comes late, for example because somebody moves the world's clock in long steps.
  */
 const SILENCE_MS_MAX = 13 * HOUR_MS;
 /** World time between the attempts at a callback that is paused. */

@@ -55,12 +55,12 @@ export interface Claimed {
 
 /**
  * The state of a queue as a claim saw it; it is valid once the transaction has committed. The claim leaves a delivery that waits for its first
- * attempt for one of two reasons. Each reason makes the queue look for the delivery later:
+ * attempt for one of two reasons. The reason decides when the queue searches for that delivery again:
  *
- * | left because | looked for again |
+ * | reason | next search |
  * | --- | --- |
  * | the queue could take no more (`hasMore`) | in the next turn, which every stored result brings about |
- * | a delivery of its entity goes first (`hasBlocked`): one that was claimed before, or now, by this process or another | when a first attempt of this queue has ended here; a shared database is searched every second as well |
+ * | a delivery of its entity goes first (`hasBlocked`), which this or another process has claimed | when a first attempt of this queue has ended in this process; a shared database is searched every second as well |
  */
 export interface ClaimView {
   readonly request: ClaimRequest;
@@ -110,7 +110,7 @@ interface Found {
 
 export async function claim(tx: Transaction, requests: readonly ClaimRequest[], turn: ClaimTurn): Promise<Claims> {
   const { nowMs, fields } = turn;
-  // The look-ups run concurrently, so that PostgreSQL gets their statements in one round trip.
+  // The queries run concurrently, so that PostgreSQL gets their statements in one round trip.
   const [fence, found] = await Promise.all([
     turn.fence,
     Promise.all(requests.map((request) => (request.isProbe ? lookForProbe : look)(tx, request, nowMs))),
@@ -214,7 +214,7 @@ async function lookForRetries(
   nowMs: number,
 ): Promise<Pick<Found, "dueRetries"> & Pick<ClaimView, "nextRetryMs">> {
   const dueRetries = idsOf(await findDueRetries(tx, queue, nowMs, retries));
-  // If the list is full, the next retry is due as well; otherwise the next retry is the first that is not in the list.
+  // If the list of due retries is full, the next retry may be due too; otherwise the next retry is the first that is not in the list.
   return { dueRetries, nextRetryMs: dueRetries.length === retries ? nowMs : await findNextRetryTime(tx, queue, nowMs) };
 }
 

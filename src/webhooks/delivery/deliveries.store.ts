@@ -1,4 +1,4 @@
-/** The statements by which deliveries are stored and claimed. The statements for people who look at deliveries are in `history/list.store.ts`. */
+/** The SQL statements that store and claim deliveries. The statements that list deliveries for people are in `history/list.store.ts`. */
 import type { Reader, Transaction } from "#storage/database";
 import { paddedSize, textOnce, withIds } from "#storage/id-lists";
 import { append, placeholders, type Row, type SqlValue, sql } from "#storage/sql";

@@ -34,7 +34,7 @@ export class DeliveryDispatcher implements WorkSource {
   readonly #options: DispatcherOptions;
   readonly #queues: EndpointQueues;
   readonly #results: ResultWriter;
-  /** Whether results could not be stored; the next turn stores them before anything else. */
+  /** Whether results could not be stored. The next turn then stores the results first. */
   #mustFlush = false;
   /** Whether results were stored since the last turn. */
   #hasStored = false;
@@ -239,7 +239,7 @@ export class DeliveryDispatcher implements WorkSource {
       const attempt = { time_ms: nowMs, error: `internal: ${error instanceof Error ? error.message : String(error)}` };
       return { kind: "retry", attempt, dueMs: nowMs + AGAIN_MS, isTimeout: false };
     }
-    // If no request was sent, the result says nothing about a receiver.
+    // If no request was sent, the result does not show whether a receiver works.
     if (!isAttempted(outcome) || outcome.attempt.callback === undefined) return outcome;
     // time: latencies are measured in real time.
     const endMs = performance.now();

@@ -16,7 +16,7 @@ const SIZE_PER_MS = 4;
  * events.
  */
 const UPDATES_IN_DOUBT_MAX = 256;
-/** A receiver that responds in this time is quick: its next deliveries are claimed before the current ones have ended. */
+/** The latency up to which a receiver is quick. The next deliveries to a quick receiver are claimed before the current deliveries have ended. */
 const QUICK_MS = 50;
 /** The number of first attempts that the queue of a quick receiver may claim ahead, so that the queue can go on sending during a commit. */
 const CLAIMED_AHEAD = 256;

@@ -33,7 +33,7 @@ export class EndpointQueue {
   #hasFreed = false;
   /** The entity at which the last search of this queue ended. */
   #nextEntity = FIRST_ENTITY;
-  /** World time of the next retry; undefined if no retry waits, as far as the queue knows. */
+  /** World time of the next retry; undefined if the queue has no record of a waiting retry. */
   #nextRetryMs: number | undefined;
 
   /** The entities whose first attempts this process holds. */
@@ -283,8 +283,8 @@ export class RateLimit {
  * | state | when | what may be sent |
  * | --- | --- | --- |
  * | closed | a tenth of the requests or more succeed | everything |
- * | open | fewer than a tenth succeed; for 1 s, then 2 s, … 30 s of real time | nothing |
- * | half open | the time of the state `open` is over | one request at a time: a success closes the breaker, a failure opens it again |
+ * | open | fewer than a tenth succeed; for 1 s, then 2 s, … 30 s of real time | no request |
+ * | half open | the time of the state `open` is over | one request at a time; a success closes the breaker, a failure opens it again |
  */
 
 /** The weight of a new request in the running rate of successes: a tenth, or three tenths for a request that timed out. */
