@@ -95,7 +95,7 @@ export interface Watched {
   readonly event: string;
   /** The pause between two reads of the value. */
   readonly everyMs: number;
-  /** Reads the current value. A stream ends when this returns undefined. */
+  /** Reads the current value. A stream ends when `look` returns undefined. */
   look(): Promise<unknown>;
 }
 

@@ -47,7 +47,7 @@ export interface ControlDeps {
   readonly server: ServedBy;
   /** Returns the current database problems of all processes of the server. */
   databaseProblems(): Promise<readonly DatabaseProblem[]>;
-  /** A signal that is aborted when the server begins to end. All streams of events then end. */
+  /** A signal that is aborted when the server begins to end, so that all event streams end. */
   readonly ending: AbortSignal;
 }
 

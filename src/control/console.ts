@@ -49,7 +49,7 @@ export class PackedPage {
     this.#name = name;
   }
 
-  /** Serves a file of the page. Browsers may keep it forever, because its name contains a hash of its content, or a version. */
+  /** Serves a file of the page. Browsers may cache the file forever, because the file's name contains a hash or a version. */
   async file(c: Context): Promise<Response> {
     const file = (await this.#pack())?.[c.req.path.slice(1)];
     if (file === undefined) return c.notFound();

@@ -102,7 +102,7 @@ const FAULTS = "/v1/worlds/{w}/faults";
 
 const ofWebhooks = new Set<string>(["webhook", "node", "effect", "latency_ms", ...Object.keys(limits)]);
 const ofRequests = new Set<string>(Object.keys(fields).filter((name) => name !== "webhook" && name !== "effect"));
-/** Keys of a fault that require another key. A fault with such a key must have at least one key of its list. */
+/** Keys of a fault that require another key. For example, a fault with the key `code` must also have the key `status`. */
 const partners: Readonly<Record<string, readonly string[]>> = {
   code: ["status"],
   retry_after_seconds: ["rate_limit", "status"],

@@ -15,7 +15,7 @@ interface Newest {
 }
 
 /**
- * A difference between two time stamps counts as a step of the clock if it is greater than this. Missing pictures and packets in the wrong order
+ * A difference between two time stamps counts as a step of the clock if it exceeds `STEP_MS`. Missing pictures and packets in the wrong order
  * cause smaller differences.
  */
 const STEP_MS = 1_000;

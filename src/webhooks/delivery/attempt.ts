@@ -59,7 +59,8 @@ async function attempt(deps: DeliveryDeps, claimed: Claimed): Promise<Outcome> {
     return { kind: "failed", attempt: { time_ms: nowMs, error: "erased: it was about a person who was erased" }, endedMs: nowMs };
   const { fields, facts, database, callbacks } = deps;
   const app = nodeId(row.app);
-  // Only retries are checked. A first attempt follows its event at once, and the first attempts that waited were ended when the app unsubscribed.
+  // Only retries are checked for a lost subscription. A first attempt follows its event at once, and the first attempts that waited were ended when
+  // the app unsubscribed.
   if (claimed.isRetry && !(await isWanted(facts, database.reader, app, [row, ...claimed.members], nowMs)))
     return { kind: "unsubscribed", endedMs: nowMs };
   const of = await facts.findApp(database.reader, app);
