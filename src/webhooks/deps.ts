@@ -30,9 +30,9 @@ export interface WebhookDeps {
   /** Returns the world's profile, which can change. */
   readonly profile: () => "strict" | "clients";
   readonly faults: DeliveryFaults;
-  /** Undefined if traces are off. */
+  /** The tracing of the process; undefined if traces are off. */
   readonly tracing?: Tracing | undefined;
-  /** Deliveries a second to each callback; 0 means that there is no limit. */
+  /** The limit of deliveries a second to each callback; 0 means that there is no limit. */
   readonly perSecondMax: number;
   /** Whether the engine logs delivered webhooks, in the order of commits, for programs that copy webhooks (D-424). */
   readonly hasLog: boolean;

@@ -53,7 +53,7 @@ export const silentObserver: WebhookObserver = {
 
 /** The outcome if a request was made, or if there was no callback for a request. */
 export type AttemptedOutcome = AttemptEnd & {
-  /** Earlier requests of this attempt whose kept connection was closed without a response (D-301). */
+  /** Earlier requests of this attempt that got no response, because the receiver closed the reused connection (D-301). */
   readonly unanswered?: readonly Attempt[];
 };
 

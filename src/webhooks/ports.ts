@@ -46,7 +46,7 @@ export interface WebhookApp {
 
 interface WebhookAppPort {
   find(reader: Reader, app: NodeId): Promise<WebhookApp | undefined>;
-  /** Describes the requirements that the app does not meet to get the event, and how it can meet them. Undefined if the app meets all. */
+  /** Describes the requirements that the app does not meet to get the event, and how it can meet them. Returns undefined if the app meets all. */
   missingFor(reader: Reader, event: EventFacts, app: NodeId): Promise<string | undefined>;
 }
 
@@ -80,7 +80,7 @@ const subscriberPorts = {
 
 const NO_OVERRIDES = { account: undefined, phone: undefined } as const;
 
-/** Asks the ports, and caches the facts of apps until these facts change. */
+/** Reads the facts of apps through the ports, and caches these facts until they change. */
 export class WebhookFacts {
   readonly #ports: PortRegistry;
   readonly #apps: FactCache<WebhookApp>;

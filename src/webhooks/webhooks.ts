@@ -23,10 +23,10 @@ import { type SigningDeps, signaturesOf } from "./history/view.ts";
 import type { WebhookObserver } from "./observer.ts";
 import { type EventFacts, WebhookFacts } from "./ports.ts";
 
-/** The greatest number of events without a subscriber that are recorded for a transaction. More events would explain no more. */
+/** The greatest number of events without a subscriber that are recorded for a transaction. A few examples are enough for the explanation. */
 const UNSENT_MAX = 5;
 
-/** The webhooks that a transaction has made, and those of its events that no app gets. */
+/** The deliveries that a transaction has made, and its events that no app gets. */
 export interface Followed {
   readonly deliveries: readonly string[];
   readonly unsent: readonly Pick<EventFacts, "object" | "field" | "entity">[];
@@ -36,7 +36,7 @@ export class Webhooks {
   readonly deps: WebhookDeps;
   readonly fields: FieldCatalogue;
   readonly dispatcher: DeliveryDispatcher;
-  /** Counts of this process's attempts since its start. */
+  /** The counts of this process's attempts since its start. */
   readonly metrics = new DeliveryMetrics();
   readonly #outbox: Outbox;
   readonly #rerouting: RerouteDeps & { readonly observer: WebhookObserver };
@@ -85,7 +85,7 @@ export class Webhooks {
   }
 
   /**
-   * Lists the apps that get an event of this transaction; nearly always there are none. A caller can call this before it locks rows and pass the
+   * Lists the apps that get an event of this transaction; usually no app does. A caller can call this method before it locks rows and pass the
    * result to `emit`: on PostgreSQL, the locks are then held for one round trip less.
    */
   subscribersOf(tx: Transaction, { object, field }: WebhookField, entity: NodeId): Promise<readonly NodeId[]> {
@@ -111,7 +111,7 @@ export class Webhooks {
     return stored.deliveries;
   }
 
-  /** Returns an object to which the webhooks are added that the transaction makes after this call. */
+  /** Returns an object that collects the webhooks which the transaction makes after this call. */
   followed(tx: Transaction): Followed {
     const followed = { deliveries: [], unsent: [] };
     this.#followed.set(tx, followed);

@@ -17,7 +17,7 @@ export interface CallbackRow extends Row {
   probe_due_ms: number | null;
 }
 
-/** The health of a callback; `health.ts` says how it changes. */
+/** The columns that store a callback's health. `health.ts` says how the health changes. */
 export type Health = Pick<CallbackRow, "failing_since_ms" | "last_failure_ms" | "alerted_ms" | "paused_ms" | "probe_due_ms">;
 
 /** The kind of cached fact that holds a callback's row. The key of the fact is the callback's id. */
@@ -70,7 +70,7 @@ export async function takeProbe(tx: Transaction, id: string, nowMs: number, next
   return taken > 0;
 }
 
-/** Whether a delivery waits for the callback or is being sent to it. */
+/** Whether the callback has a delivery that waits or is being sent. */
 export async function isWaitedFor(reader: Reader, id: string): Promise<boolean> {
   const row = await reader.get(sql`
     SELECT 1 AS one WHERE EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.callback = ${id} AND d.queue_entity IS NOT NULL)

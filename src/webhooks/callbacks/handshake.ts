@@ -6,7 +6,7 @@ import type { GuardedClient } from "#outbound/client";
 import type { OutboundResponse } from "#outbound/request";
 import { RequestFailed } from "#outbound/request";
 
-/** D-61: the time in which the receiver must respond. */
+/** D-61: the time in which the receiver must respond to the handshake. */
 const HANDSHAKE_MS_MAX = 10_000;
 /** The number of bytes of the response that are read. A challenge has 10 to 15 digits, and an error page can be recognised by its beginning. */
 const RESPONSE_BYTES_MAX = 1_024;

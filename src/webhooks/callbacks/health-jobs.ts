@@ -1,5 +1,5 @@
 /**
- * The jobs of the webhook engine: they raise the alert about a callback that fails, reroute and unsubscribe waiting deliveries, and remove old ones.
+ * The jobs of the webhook engine: they raise the alert about a failing callback, reroute or end waiting deliveries, and remove old deliveries.
  */
 import type { JobKind } from "#jobs/job-kind";
 import type { Jobs } from "#jobs/jobs";
@@ -21,7 +21,7 @@ interface WorldWithWebhooks {
 
 type Job = JobKind<WorldWithWebhooks>;
 
-/** Raises the alert about a callback that fails. The job does nothing if the callback works again when the job runs. */
+/** The job that raises the alert about a failing callback. If the callback works again when the job runs, the job raises no alert. */
 const alert: Job = {
   kind: alertJob,
   async run({ webhooks }, id, _payload, job) {
@@ -41,7 +41,7 @@ export const webhookJobs: readonly Job[] = [
   alert,
   {
     kind: rerouteJob,
-    // A second run finds no more deliveries to move.
+    // The job may run twice, because the second run finds no more deliveries to move.
     run: ({ webhooks }, app) => webhooks.reroute(app),
   },
   { kind: unsubscribeJob, run: ({ webhooks }, app) => webhooks.endUnsubscribed(app) },

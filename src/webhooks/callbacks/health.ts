@@ -14,7 +14,7 @@
  * | any | a person resumes the callback | working |
  * | any but paused by a person | the last waiting delivery has left the queue because routes or subscriptions changed | working |
  *
- * A callback that has failed for an hour raises an alert, and so does one that is paused.
+ * An alert is raised about a callback that has failed for an hour, and about a callback that is paused.
  */
 import type { Jobs } from "#jobs/jobs";
 import type { Transaction } from "#storage/database";
@@ -82,7 +82,7 @@ export interface HealthDeps {
   readonly jobs: Jobs<unknown>;
 }
 
-/** A callback that has begun to fail, or that was paused. */
+/** The change of health of a callback that has begun to fail, or that was paused. */
 export interface HealthChange {
   readonly callback: CallbackRow;
   readonly became: "failing" | "paused";

@@ -104,7 +104,7 @@ function exampleOf(field: WebhookField, nowMs: number): Document {
   return { object: field.object, entry: [{ id: EXAMPLE_ID, time: Math.floor(nowMs / 1000), [field.carriedIn]: [update] }] };
 }
 
-/** The schema of the envelope, and one schema for the updates of each field. */
+/** Returns the schema of the object's envelope, and one schema for the updates of each field. */
 function schemasOf(object: WebhookObject, name: string, fields: readonly WebhookField[]): [string, Document][] {
   const kinds = (["changes", "messaging"] as const).map((kind) => ({ kind, fields: fields.filter(({ carriedIn }) => carriedIn === kind) }));
   const entries = kinds.filter((kind) => kind.fields.length > 0).map(({ kind, fields: carried }) => entryOf(kind, carried, name));

@@ -36,7 +36,7 @@ export class FieldCatalogue {
     return this.find(field.object, field.field) === field;
   }
 
-  /** Whether overrides apply to a field's events. False for a field that no longer exists. */
+  /** Whether overrides apply to a field's events. Returns false for a field that no longer exists. */
   isHonouringOverrides({ object, field }: { readonly object: string; readonly field: string }): boolean {
     return this.find(object, field)?.honoursOverrides === true;
   }

@@ -10,7 +10,7 @@ import type { NodeId } from "#kernel/ids";
 export const webhookObjects = ["social", "chatapp_business_account", "page", "catalog"] as const;
 export type WebhookObject = (typeof webhookObjects)[number];
 
-/** The made-up event that an example shows. */
+/** The invented event from which `example` makes its payload. */
 export interface ExampleEvent {
   readonly entity: NodeId;
   readonly phone: NodeId | undefined;
@@ -30,7 +30,7 @@ interface FieldDefinition<S extends TSchema> {
   readonly honoursOverrides?: boolean;
   /** The schema of the payload, without the keys of the envelope around it. */
   readonly payload: S;
-  /** Makes a payload with which somebody can try a receiver. People recognise the payload as invented. */
+  /** Makes an example payload, with which a developer can test a receiver. Its values are recognisably invented. */
   example(event: ExampleEvent): Static<S>;
   readonly clauses?: readonly string[];
   readonly summary: string;
@@ -60,7 +60,7 @@ export interface PayloadProblem {
 
 const validators = new WeakMap<WebhookField, Validator>();
 
-/** Finds the first problem of a payload, by the schema of its field. Returns undefined if the payload is valid. */
+/** Checks a payload against the schema of its field. Returns the first problem, or undefined if the payload is valid. */
 export function findPayloadProblem(field: WebhookField, payload: unknown): PayloadProblem | undefined {
   let validator = validators.get(field);
   if (validator === undefined) {

@@ -15,7 +15,7 @@ import { type EventRow, NO_CALLBACK } from "./deliveries.store.ts";
 import { nextRetryMs } from "./retry-schedule.ts";
 import { signatureHeaders } from "./signing.ts";
 
-/** D-62: the time in which the receiver must respond. */
+/** D-62: the time in which the receiver must respond to a delivery. */
 const DEADLINE_MS = 15_000;
 const RESPONSE_BYTES_MAX = 64 * 1024;
 /** The number of bytes of a response that are stored, enough to recognise an error page. */
@@ -45,7 +45,7 @@ export function attemptDelivery(deps: DeliveryDeps, claimed: Claimed): Promise<O
 
 const causeOf = ({ traceparent, tracestate }: EventRow): TraceContext | undefined => (traceparent === null ? undefined : { traceparent, tracestate });
 
-/** Records an attempt in its span. Of an error, only the text before the colon is recorded, because the rest may contain the receiver's address. */
+/** Records an attempt in its span. The text of an error is recorded only up to the colon, because the rest may contain the receiver's address. */
 function recordAttempt(span: OpenSpan, { kind, attempt: { status, error } }: AttemptedOutcome): void {
   if (status !== undefined) span.set({ "http.response.status_code": status });
   if (kind !== "delivered") span.fail(error?.split(":", 1)[0] ?? String(status));
@@ -99,7 +99,7 @@ async function sendFaulty(deps: DeliveryDeps, claimed: Claimed, events: readonly
   return outcome;
 }
 
-/** The delivery's events that are not erased; most deliveries have one event. */
+/** Returns the delivery's events that are not erased. Most deliveries have one event. */
 function eventsOf({ row, members }: Claimed): readonly EventRow[] {
   const events = members.length === 0 ? [row] : [row, ...members];
   return events.some(({ payload }) => payload === ERASED) ? events.filter(({ payload }) => payload !== ERASED) : events;

@@ -2,11 +2,11 @@
 export interface Attempt {
   /** World time at which the attempt began. */
   readonly time_ms: number;
-  /** The id of the callback. The key is left out if no request was made. */
+  /** The id of the callback; undefined if no request was made. */
   readonly callback?: string;
-  /** The time in the attempt's signatures (D-62), in Unix seconds of real time. The key is left out if no request was made. */
+  /** The time in the attempt's signatures (D-62), in Unix seconds of real time; undefined if no request was made. */
   readonly timestamp?: number;
-  /** The status of the response. The status is left out if no response came. */
+  /** The HTTP status of the response; undefined if no response came. */
   readonly status?: number;
   /** The real time that the request took. */
   readonly latency_ms?: number;
@@ -16,7 +16,7 @@ export interface Attempt {
   readonly error?: string;
 }
 
-/** The number of attempts that a row stores, enough for all retries and a few replays. Of more attempts, the row has the first and the last ones. */
+/** The number of attempts that a row stores, enough for all retries and a few replays. If there are more, only the first and last are stored. */
 const ATTEMPTS_KEPT_MAX = 30;
 
 /** The JSON list of the attempts at a delivery that was never sent. */

@@ -27,7 +27,7 @@ import {
   type WaitingRow,
 } from "./deliveries.store.ts";
 
-/** The number of deliveries that a queue may claim in this turn. */
+/** A queue's request to claim deliveries in this turn, with the number of deliveries that it may claim. */
 export interface ClaimRequest {
   /** The queue, by the id of its callback. */
   readonly queue: string;
@@ -76,18 +76,18 @@ export interface Claims {
   readonly views: readonly ClaimView[];
 }
 
-/** The start value for a search among the entities, before all ids. */
+/** The id from which a search among the entities starts. All ids of entities come after it. */
 export const FIRST_ENTITY = "0";
 
-/** D-62: the number of updates in one POST. */
+/** D-62: the greatest number of updates in one POST. */
 const UPDATES_MAX = 1_000;
-/** The size of all payloads in one POST. Receivers with a usual limit on bodies accept a POST of this size. */
+/** The greatest total size of the payloads in one POST. Most receivers accept a body of this size. */
 const BATCH_BYTES_MAX = 512 * 1024;
-/** The number of deliveries that join the batches of one turn. The limit prevents that a long backlog is read into memory at once. */
+/** The greatest number of deliveries that join the batches of one turn. Without this limit, a long backlog would be read into memory at once. */
 const JOINED_MAX = 4_000;
 /** The number of waiting deliveries that a search reads in addition to the number to claim, because some may wait behind others of their entity. */
 const LOOK_AHEAD = 16;
-/** The number of deliveries that one statement gives back. */
+/** The greatest number of deliveries that one SQL statement gives back to their queues. */
 const GIVEN_BACK_MAX = 512;
 
 export interface ClaimTurn {
@@ -110,7 +110,7 @@ interface Found {
 
 export async function claim(tx: Transaction, requests: readonly ClaimRequest[], turn: ClaimTurn): Promise<Claims> {
   const { nowMs, fields } = turn;
-  // The queries run concurrently, so that PostgreSQL gets their statements in one round trip.
+  // The queries run concurrently, so that PostgreSQL receives their statements in one round trip.
   const [fence, found] = await Promise.all([
     turn.fence,
     Promise.all(requests.map((request) => (request.isProbe ? lookForProbe : look)(tx, request, nowMs))),
@@ -145,7 +145,7 @@ export async function claim(tx: Transaction, requests: readonly ClaimRequest[], 
   return { claimed: [...firsts.map(claimedAs(false)), ...retries.map(claimedAs(true))], views: viewsOf(found, idsOf(firsts), joined) };
 }
 
-/** Gives back the deliveries that are claimed under `fence` but are not in `held`. A broken connection during a commit can leave such deliveries. */
+/** Gives back the deliveries claimed under `fence` that are not in `held`. A connection that breaks during a commit can leave such deliveries. */
 export async function giveBackUnknown(
   tx: Transaction,
   { fence, nowMs, held }: { readonly fence: number; readonly nowMs: number; readonly held: ReadonlySet<string> },

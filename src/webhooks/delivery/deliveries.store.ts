@@ -52,7 +52,7 @@ export async function insertDelivery(tx: Transaction, id: string, event: EventRo
     VALUES (${id}, ${event.id}, ${app}, ${queue}, 0, ${queue}, ${event.entity}, 0, 0, 0, '[]')`);
 }
 
-/** Stores a delivery that is claimed from its beginning; see `DeliveryDispatcher.fenceForNew`. */
+/** Stores a delivery that is already claimed, so that it is sent without waiting in its queue (see `DeliveryDispatcher.fenceForNew`). */
 export async function insertSending(
   tx: Transaction,
   { id, event, app, callback, entity, first_attempt_ms }: ClaimedRow,
@@ -120,7 +120,7 @@ const claimedRows = sql`
     e.traceparent, e.tracestate
   FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event`;
 
-/** Events with the ids of their deliveries. */
+/** The start of a query for events with the ids of their deliveries. */
 const eventRows = sql`
   SELECT CAST(d.id AS TEXT) AS id, e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone, e.time_ms, e.payload,
     e.traceparent, e.tracestate
@@ -307,7 +307,7 @@ export interface QueuedCounts extends Row {
   oldest_ms: number | null;
 }
 
-/** The number at which counting stops, so that counting takes a few ms for a queue of any length. */
+/** The number of deliveries at which counting stops, so that counting takes a few ms for a queue of any length. */
 const DELIVERIES_COUNTED_MAX = 100_000;
 
 /**

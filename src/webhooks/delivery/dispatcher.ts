@@ -40,12 +40,12 @@ export class DeliveryDispatcher implements WorkSource {
   #hasStored = false;
   /** The ids of deliveries that are claimed and whose result is not stored. */
   readonly #held = new Set<string>();
-  /** Whether a claim failed. The database may have stored a failed claim, because the connection may have broken after the commit. */
+  /** Whether a claim failed. Its deliveries may be claimed in the database all the same, if the connection broke after the commit. */
   #mayHoldMore = false;
   /** The number of deliveries that are claimed and whose attempt has not ended. */
   #unended = 0;
   #whenSettled: (() => void)[] = [];
-  /** The number of requested searches for waiting deliveries. A search is requested if deliveries may wait that no queue knows, as at the start. */
+  /** The number of requested searches for waiting deliveries. A search is needed if queues may not know of all deliveries, as at the start. */
   #looksAsked = 1;
   #looksMade = 0;
   #lookedAtMs = 0;
@@ -76,14 +76,14 @@ export class DeliveryDispatcher implements WorkSource {
     const { loop } = this.#options;
     for (const id of queues) this.#queues.get(id).firstWaits();
     if (queues.length > 0) loop.wake(this);
-    // A loop that has stopped gives back the deliveries of its session itself.
+    // A stopped loop gives back its session's deliveries, so they are not sent here.
     if (loop.isStopped) return;
     for (const { row, fence } of atOnce) {
       this.#hold({ row, members: [], isRetry: false, isProbe: false, fence, firstMs: row.first_attempt_ms ?? 0 }, false);
     }
   }
 
-  /** Requests a search, because deliveries may be due that no queue knows: after a replay, or when a callback is resumed. */
+  /** Requests a search for due deliveries that no queue knows of. A replay or a resumed callback makes such deliveries due. */
   lookAgain(): void {
     this.#looksAsked++;
     this.#options.loop.wake(this);
@@ -110,7 +110,7 @@ export class DeliveryDispatcher implements WorkSource {
     return this.#unended > 0 || !this.#results.isEmpty || this.#mustFlush || this.#mustLook || this.#mayHoldMore || this.#queues.hasDue(nowMs);
   }
 
-  /** Frees the deliveries of an ended session. Nobody knows whether the receivers got these deliveries, so they are sent once more, at once. */
+  /** Frees the deliveries of an ended session. The receivers may or may not have got these deliveries, so they are sent again at once. */
   async release(tx: Transaction, fence: number): Promise<void> {
     const nowMs = this.#options.clock.nowMs();
     const sending = await findSending(tx, fence);
@@ -221,7 +221,7 @@ export class DeliveryDispatcher implements WorkSource {
     this.#end(claimed, await this.#attempt(claimed, queue), true);
   }
 
-  /** Makes the attempt at a claimed delivery. Never rejects. */
+  /** Makes the attempt at a claimed delivery. The promise never rejects. */
   async #attempt(claimed: Claimed, queue: EndpointQueue): Promise<Outcome> {
     const { loop, observer, clock } = this.#options;
     const { row, members } = claimed;

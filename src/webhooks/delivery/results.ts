@@ -17,7 +17,7 @@ import { DELIVERED, FAILED, NO_CALLBACK, type ResultRow, saveMove, saveResults, 
 export interface Result {
   readonly claimed: Claimed;
   readonly outcome: Outcome;
-  /** Whether the delivery used a slot of its queue's concurrency window. If not, the delivery was claimed ahead and given back without an attempt. */
+  /** Whether the delivery used a slot of its queue's concurrency window. A delivery without a slot was given back without an attempt. */
   readonly wasSent: boolean;
   /** World time of the result. */
   readonly atMs: number;
@@ -53,7 +53,7 @@ export class ResultWriter {
     this.#unstored.push(result);
   }
 
-  /** Stores all results, also those that are added while this method runs. Rejects if the database cannot be reached; then no result is lost. */
+  /** Stores all results, also results added while this method runs. Rejects if the database cannot be reached, and then keeps the results. */
   flush(): Promise<void> {
     this.#running ??= this.#storeAll()
       .finally(() => {
@@ -159,7 +159,7 @@ function rowOf({ claimed, outcome }: Result): ResultRow[] {
   return [{ id: row.id, fence, status, attempts, due_ms: null, ended_ms: outcome.endedMs }];
 }
 
-/** Makes the delivery wait, and returns the queue in which it waits now. */
+/** Stores that the delivery waits, and returns the queue in which it waits now. */
 async function saveWaiting(tx: Transaction, { claimed, outcome, atMs }: Result, callbacks: Callbacks): Promise<string> {
   const { row, fence, isRetry } = claimed;
   let queue = row.callback;

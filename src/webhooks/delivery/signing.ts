@@ -4,7 +4,7 @@
  */
 export interface SignedParts {
   readonly webhookId: string;
-  /** Unix seconds, real time. */
+  /** The time of the attempt, in Unix seconds of real time. */
   readonly timestamp: number;
   readonly body: string;
   /** D-307: whether the older header `X-Hub-Signature` is sent as well. */

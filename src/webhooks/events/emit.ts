@@ -77,7 +77,7 @@ export async function storeEvent(outbox: Outbox, tx: Transaction, field: Webhook
     const queue = route.to === "nowhere" ? NO_CALLBACK : await callbacks.idFor(tx, app, route.url);
     const id = ids.mint();
     const fence = queue === NO_CALLBACK ? undefined : outbox.fenceForNew(queue);
-    // The database is asked whether an earlier delivery of the entity waits, because this process may not know all of them.
+    // This process may not know all waiting deliveries, so it asks the database whether an earlier delivery of the entity waits.
     if (fence !== undefined && !(await hasQueued(tx, queue, row.entity))) {
       const claimed = { ...row, id, event: row.id, app, callback: queue, members: 0, first_attempt_ms: nowMs, tries: 0, attempts: "[]" };
       await insertSending(tx, claimed, fence);

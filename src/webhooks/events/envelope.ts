@@ -1,7 +1,7 @@
 /** Makes the body of a delivery. Each attempt makes the body again from the stored payloads, with the same bytes every time (D-62). */
 
 export interface Update {
-  /** The account or page, as in `entry[].id`. */
+  /** The id of the account or page, as in `entry[].id`. */
   readonly entity: string;
   readonly timeMs: number;
   readonly field: string;

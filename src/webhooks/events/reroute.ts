@@ -23,7 +23,7 @@ import {
   type WaitingDelivery,
 } from "./reroute.store.ts";
 
-/** The number of deliveries that one transaction moves. */
+/** The greatest number of deliveries that one transaction moves. */
 const ROWS_MAX = 200;
 
 export type RerouteDeps = Omit<Outbox, "observer" | "fenceForNew"> & Pick<WebhookDeps, "database" | "jobs">;

@@ -7,7 +7,7 @@ import type { Reader, Transaction } from "#storage/database";
 import { withIds } from "#storage/id-lists";
 import { append, type Row, sql } from "#storage/sql";
 
-/** Appends those of the deliveries that the transaction has stored as delivered. A delivery that another session has taken over is not logged. */
+/** Logs the deliveries that the transaction has stored as delivered. A delivery that another session has taken over is not logged. */
 export async function logDelivered(tx: Transaction, ids: readonly string[], nowMs: number): Promise<void> {
   if (ids.length === 0) return;
   await tx.lock("webhook log", "world");

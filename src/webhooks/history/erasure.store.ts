@@ -5,7 +5,7 @@ export interface ErasableRow extends Row {
   id: string;
   /** The id of the delivery whose POST contains this delivery's event; null if this delivery has its own POST. */
   head: string | null;
-  /** Above 0 if the POST that contains the delivery's event is being sent. */
+  /** The fence of the session that is sending the POST with the delivery's event; 0 if the POST is not being sent. */
   fence: number;
   /** The JSON list of the attempts, see `attempts.ts`. */
   attempts: string;

@@ -7,7 +7,7 @@ import { type ErasableRow, emptyEvent, findAttempts, forgetEntity, listErasable,
 /** The greatest number of deliveries that one query reads and one transaction changes. */
 const ROWS_MAX = 500;
 
-/** Erases the traces of a person. Calls can be repeated. Rejects while one of the deliveries is being sent, because its response may follow. */
+/** Erases the traces of a person. Rejects while one of the deliveries is being sent, because its response may name the person; call it again then. */
 export async function eraseFromDeliveries(database: Database, ids: readonly string[]): Promise<Readonly<Record<string, number>>> {
   const isNamed = mentionsOf(ids);
   const isEntity = new Set(ids);

@@ -89,7 +89,7 @@ export function listEventsOf(reader: Reader, delivery: string): Promise<SentEven
 }
 
 export interface EventRow extends DeliveryRow {
-  /** The id of the event itself. */
+  /** The event's id, which is not the delivery's id. */
   event: string;
   payload: string;
 }

@@ -20,7 +20,7 @@ export interface Replayed {
   readonly replayed: number;
 }
 
-/** The number of deliveries that one transaction changes. */
+/** The greatest number of deliveries that one transaction changes. */
 const ROWS_MAX = 500;
 
 export async function replayDelivery(deps: ReplayDeps, id: string): Promise<boolean> {

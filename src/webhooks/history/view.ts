@@ -84,7 +84,7 @@ export type SigningDeps = Pick<DeliveryDeps, "database" | "facts" | "sealer" | "
 
 /**
  * Returns the signature headers of each attempt. The headers are computed again with the app's current secret, because the headers of attempts
- * are not stored. Undefined for an attempt without a request, or if the app does not exist any more.
+ * are not stored. The result is undefined for an attempt without a request, or if the app does not exist any more.
  */
 export async function signaturesOf(
   deps: SigningDeps,

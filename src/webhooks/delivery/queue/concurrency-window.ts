@@ -22,7 +22,7 @@ const QUICK_MS = 50;
 const CLAIMED_AHEAD = 256;
 /** The least number of deliveries that a claim ahead takes. Smaller claims would be wasteful, because each claim reads more rows than it claims. */
 const CLAIMED_AT_ONCE_MIN = 64;
-/** Each new latency counts for a fifth of the average. */
+/** The weight of a new latency in the running average: a fifth. */
 const LATENCY_SHARE = 0.2;
 
 export class ConcurrencyWindow {
@@ -44,7 +44,7 @@ export class ConcurrencyWindow {
     return this.#requestsInDoubt < this.#size && this.#updatesInDoubt < UPDATES_IN_DOUBT_MAX;
   }
 
-  /** The number of first attempts that the queue may hold: those under way, and those that are claimed and wait for a slot of the window. */
+  /** The number of first attempts that the queue may hold: attempts under way, and claimed deliveries that wait for a slot of the window. */
   get heldMax(): number {
     return this.#isQuick ? CLAIMED_AHEAD : this.#size;
   }

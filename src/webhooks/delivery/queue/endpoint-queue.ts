@@ -79,7 +79,7 @@ export class EndpointQueue {
     if (this.#nextRetryMs === undefined || dueMs < this.#nextRetryMs) this.#nextRetryMs = dueMs;
   }
 
-  /** World time of the next retry. Undefined if it is due at `nowMs`, because then it waits for a slot of the window or for the breaker. */
+  /** World time of the next retry; undefined if that retry is due at `nowMs` and so waits for a slot of the window or for the breaker. */
   nextRetryAfter(nowMs: number): number | undefined {
     return this.#isRetryDue(nowMs) ? undefined : this.#nextRetryMs;
   }
@@ -98,7 +98,7 @@ export class EndpointQueue {
     return this.#breaker.waitMs(monotonicMs) || this.#rate.waitMs(monotonicMs);
   }
 
-  /** Returns the next claim of this queue; undefined if no delivery is due, or if the limits allow no claim now. */
+  /** Returns this queue's next claim, or undefined if no delivery is due or the limits allow no claim now. */
   requestClaim(capacity: Capacity): ClaimRequest | undefined {
     const firsts = this.#hasFirsts ? this.#capacityForFirsts(capacity) : 0;
     const retries = this.#isRetryDue(capacity.nowMs) ? this.#capacityForRetries(capacity, firsts) : 0;

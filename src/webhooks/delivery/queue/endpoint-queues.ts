@@ -6,13 +6,13 @@ import type { Claimed, ClaimRequest } from "../claims.ts";
 import { NO_CALLBACK } from "../deliveries.store.ts";
 import { EndpointQueue } from "./endpoint-queue.ts";
 
-/** The number of deliveries that the process holds. Each delivery takes some kB of memory, and a socket while it is being sent. */
+/** The greatest number of deliveries that the process holds. Each delivery takes some kB of memory, and a socket while it is being sent. */
 const HELD_MAX = 2_048;
 /** The number of retries among the held deliveries. The limit leaves capacity for new deliveries if a night of failures has left many retries. */
 const HELD_RETRIES_MAX = 512;
-/** The number of held deliveries to receivers that timed out. */
+/** The greatest number of held deliveries to receivers that timed out. */
 const HELD_SLOW_MAX = 256;
-/** The number of deliveries that one transaction claims. */
+/** The greatest number of deliveries that one transaction claims. */
 export const CLAIMED_MAX = 512;
 /**
  * The number of queues that stay in memory although no delivery waits in them. These queues remember the latency and the failures of their receivers.
@@ -21,7 +21,7 @@ const QUEUES_KEPT_MAX = 10_000;
 
 export interface EndpointQueuesOptions {
   readonly callbacks: Callbacks;
-  /** Deliveries a second to each callback; 0 means that there is no limit. */
+  /** The limit of deliveries a second to each callback; 0 means that there is no limit. */
   readonly perSecondMax: number;
   /** Requests another turn after `ms` of real time. */
   wakeIn(ms: number): void;
@@ -66,7 +66,7 @@ export class EndpointQueues {
     return true;
   }
 
-  /** Ends all reservations after a commit, because by then each reserved event is held as a delivery, or was rolled back. */
+  /** Ends all reservations after a commit. By then each reserved event is held as a delivery, or its transaction was rolled back. */
   releaseReservations(): void {
     for (const queue of this.#reserved) queue.releaseReservations();
     this.#reserved.length = 0;
@@ -86,7 +86,7 @@ export class EndpointQueues {
     this.get(claimed.row.callback).stored(claimed, wasSent);
   }
 
-  /** Returns the claims of all queues for this turn. In each turn another queue comes first. */
+  /** Returns the claims of all queues for this turn. Each turn begins with another queue, so that all queues have the same chance. */
   async requestClaims(nowMs: number, isHurried: boolean): Promise<ClaimRequest[]> {
     // time: the limits of queues are real time.
     const monotonicMs = performance.now();
@@ -153,7 +153,7 @@ export class EndpointQueues {
     return id === NO_CALLBACK ? undefined : this.#options.callbacks.find(id);
   }
 
-  /** World time of the next test of a paused callback; undefined if the test is already due, because then it waits for another result. */
+  /** World time of the next test of a paused callback; undefined if the test is already due and waits only for another result. */
   #nextProbeAfter(id: string, nowMs: number): number | undefined {
     const dueMs = this.#options.callbacks.peek(id)?.probe_due_ms ?? undefined;
     return dueMs !== undefined && dueMs > nowMs ? dueMs : undefined;
