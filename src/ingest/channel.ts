@@ -30,13 +30,13 @@ export type FeedEnding = "lost" | "no_audio" | "no_storage";
 export interface IngestConfig {
   readonly hostname: string;
   readonly port: number;
-  /** The port of RTMPS, and the paths of its PEM files. Undefined if the process does not serve RTMPS. */
+  /** The port of RTMPS, and the paths of its PEM files; undefined if the process does not serve RTMPS. */
   readonly secure: { readonly port: number; readonly cert: string; readonly key: string } | undefined;
-  /** The folder of the recordings, then the disk space that recordings may use (0: no limit), and the disk space that must stay free. */
+  /** The folder of the recordings. The next fields are the disk space that recordings may use (0: no limit), and the space that must stay free. */
   readonly recordings: string;
   readonly recordings_bytes_max: number;
   readonly disk_reserve_bytes: number;
-  /** The highest bit rate. A stream with a higher bit rate is ended. */
+  /** The highest allowed bit rate of a stream. The process ends a stream with a higher bit rate. */
   readonly stream_bits_max: number;
   readonly streams_max: number;
   readonly log_level: "silent" | "error" | "warn" | "info" | "debug";
@@ -63,7 +63,7 @@ export type ToIngest =
   | { readonly kind: "drop"; readonly feeds: readonly FeedName[] }
   | { readonly kind: "stop" };
 
-/** The server as the ingest process sees it. */
+/** The methods of the server that the ingest process calls. */
 export interface FeedGate {
   check(key: string): Promise<Admission | undefined>;
   start(key: string, size: { readonly width: number; readonly height: number }): Promise<Admission | undefined>;

@@ -29,15 +29,15 @@ export interface IngestProcess {
   stop(): Promise<void>;
 }
 
-/** The wait before the process is started. The start blocks the server for 6 to 21 ms (measured), so the server handles its first requests before. */
+/** The wait before the process is started. The start blocks the server for 6 to 21 ms (measured), so the server handles its first requests first. */
 const START_AFTER_MS = 50;
 /** If a process lived for a shorter time, the next process starts after a pause, so that a permanent failure does not keep the machine busy. */
 const LIVED_MS_MIN = 5_000;
 const RESTART_AFTER_MS = 1_000;
-/** The time in which the process must end. The process needs less than a second to write the last segments, unless the disk is stuck. */
+/** The time in which the process must end. Writing the last segments takes less than a second, unless the disk is stuck. */
 const STOPPED_WITHIN_MS = 5_000;
 
-/** Starts the process when it is needed. `program`: a script to run instead of this program. */
+/** Starts the ingest process when it is needed. `program` is a script to run instead of this program. */
 export const startIngest = (config: IngestConfig, observer: IngestObserver, program?: string): IngestProcess =>
   new Supervisor(config, observer, program);
 

@@ -16,7 +16,7 @@ import { findFreePorts } from "./free-ports.ts";
 import { type IngestObserver, type IngestProcess, startIngest } from "./ingest-process.ts";
 import { WorldFeeds } from "./world-feeds.ts";
 
-/** RTMP's usual port. RTMPS gets the next port, because its usual one, 443, is the port of HTTPS. */
+/** The usual port of RTMP. RTMPS gets the next port, because HTTPS already uses 443, the usual port of RTMPS. */
 const USUAL_PORT = 1935;
 const USUAL_SECURE_PORT = 1936;
 
@@ -97,8 +97,8 @@ class LiveIngest {
   }
 
   /**
-   * Reserves the ports and returns the addresses for encoders; undefined if encoders cannot connect. Throws if a port that the operator chose is
-   * taken.
+   * Reserves the ports and returns the addresses for encoders, or undefined if encoders cannot connect. Throws if another program uses a port that
+   * the operator chose.
    */
   open(): Streaming | undefined {
     const { rtmp_url: rtmpUrl, rtmp_port, rtmps_port, host } = this.#config;
@@ -117,7 +117,7 @@ class LiveIngest {
     });
     const listening = within(this.#process.listening, LISTENING_WITHIN_MS);
     const playClip = async (key: string): Promise<TestFeed> => {
-      // The test encoder is loaded when it is used first.
+      // The test encoder is loaded at its first use, because most servers never use it.
       const { playClip: play } = await import("./test-encoder/test-encoder.ts");
       await listening;
       return play(addressOf(host).replace(/^\[|\]$/g, ""), rtmpPort, key, monotonicMs);
@@ -126,7 +126,7 @@ class LiveIngest {
     return streaming;
   }
 
-  /** Starts the ingest process. The keys of its streams are checked in these worlds. */
+  /** Starts the ingest process. The server checks the stream keys of encoders in the given worlds. */
   serve(worlds: Worlds, tracing?: Tracing): void {
     const feeds = new WorldFeeds(worlds, tracing);
     this.#feeds = feeds;

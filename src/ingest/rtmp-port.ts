@@ -28,7 +28,7 @@ interface ConnectionLimits {
 const TICK_MS = 1_000;
 /** The shortest interval between two log lines about closed connections. */
 const CLOSED_NOTED_EVERY_MS = 10_000;
-/** The time in which a new connection must send its first bytes. Until then, a new connection does not count as one without a key. */
+/** The time in which a new connection must send its first bytes. During this time the limits for connections without a key do not count it. */
 const FIRST_BYTES_WITHIN_MS = 1_000;
 
 export class RtmpPort implements PublisherOwner {
@@ -85,7 +85,7 @@ export class RtmpPort implements PublisherOwner {
     return this.#secure?.port;
   }
 
-  /** Uses this certificate for new connections; open connections continue. Throws if the certificate is not valid, and keeps using the old one. */
+  /** Uses this certificate for new connections; open connections continue. If the certificate is not valid, throws and keeps the old certificate. */
   renew(certificate: CertificateAndKey): void {
     const listener = this.#secure;
     if (listener === undefined) return;
@@ -165,7 +165,7 @@ export class RtmpPort implements PublisherOwner {
     this.#closeSoon();
   }
 
-  /** Closes connections a moment later, after the first bytes of new connections have been read, because only encoders send such bytes. */
+  /** Closes surplus connections a moment later. By then the server has read the first bytes of new connections, which only encoders send. */
   #closeSoon(): void {
     // A timer closes connections, because a silent connection causes no event.
     this.#closingSoon ??= setTimeout(() => {

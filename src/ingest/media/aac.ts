@@ -17,7 +17,7 @@ const PS = 29;
 const AAC_LC = 2;
 const OBJECT_TYPES_OF_ADTS = 4;
 
-/** Reads an AudioSpecificConfig. Throws `MediaProblem`. */
+/** Reads an AudioSpecificConfig. Throws `MediaProblem` if the configuration cannot be recorded. */
 export function readAacConfig(bytes: Uint8Array): AacConfig {
   const reader = new BitReader(bytes);
   const objectType = reader.bits(5);
@@ -40,7 +40,7 @@ export function adtsFrame({ profile, rateIndex, channels }: AacConfig, frame: Ui
   const length = HEADER_BYTES + frame.length;
   if (length > FRAME_BYTES_MAX) throw new MediaProblem("an AAC frame is too large");
   const bytes = new Uint8Array(length);
-  // The first two bytes are the sync word, MPEG-4 and no checksum. After the variable bytes follow a full buffer and one frame.
+  // The first two bytes contain the sync word and say MPEG-4 without a checksum. The last bytes say that the buffer is full, and one frame follows.
   bytes.set([
     0xff,
     0xf1,

@@ -15,7 +15,7 @@ export interface VideoConfig {
 
 const ACCESS_UNIT_DELIMITER = 9;
 const SEQUENCE_PARAMETERS = 7;
-/** The largest width or height, which is more than any level of H.264 allows. */
+/** The largest width or height that Plaza accepts, which is more than any level of H.264 allows. */
 const PIXELS_MAX = 16_384;
 
 /** Reads an AVCDecoderConfigurationRecord. Throws `MediaProblem`. */

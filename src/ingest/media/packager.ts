@@ -22,7 +22,7 @@ export interface Segment {
 type Container = Pick<TransportStream, "isEmpty" | "addPicture" | "addSound" | "take">;
 
 interface PackagerOwner {
-  /** Called when the first key frame has arrived, with which the feed begins. */
+  /** Called when the first key frame has arrived. The feed begins with this key frame. */
   began(config: VideoConfig): void;
   /** Called with every segment, in order. */
   segment(segment: Segment): void;
@@ -45,7 +45,7 @@ const CUT_AT_SOUND_MS = 5_500;
 const SEGMENT_MS_MAX = SEGMENT_SECONDS_MAX * 1_000 + 499;
 /** The longest time between key frames: x264 sends one at least every 250 frames. */
 const KEY_FRAME_MS_MAX = 20_000;
-/** The duration of the sound that is packed into one packet. Each packet has a header, so longer packets need less space. */
+/** The duration of the sound in one packet. Each packet has a header, so fewer and longer packets need less space. */
 const SOUND_MS = 150;
 /** The time within which the first picture and the first key frame must arrive. */
 const START_MS_MAX = 10_000;
@@ -53,7 +53,7 @@ const START_MS_MAX = 10_000;
  * The shortest time between two pictures that counts as a gap. The slowest usual rate is 10 pictures a second, so 250 ms are a gap at any usual rate.
  */
 const GAP_MS = 250;
-/** The duration of the stream's last picture, because 30 pictures a second are usual. */
+/** The assumed duration of the stream's last picture, because no picture follows it. Most streams have 30 pictures a second. */
 const LAST_FRAME_MS = 33;
 
 export class Packager {
@@ -63,7 +63,7 @@ export class Packager {
   #video: VideoConfig | undefined;
   #videoConfigBytes: Uint8Array | undefined;
   #audio: AacConfig | undefined;
-  /** A new configuration of the sound. The new configuration applies from the next segment on, because a segment has only one. */
+  /** A new configuration of the sound. It applies from the next segment on, because a segment has only one configuration of the sound. */
   #nextAudio: AacConfig | undefined;
   #isAudioAnnounced = false;
   /** The time of the first packet on the timeline. */
@@ -89,7 +89,7 @@ export class Packager {
   #hasEnded = false;
   /** The number of times that pictures were missing for `GAP_MS` or more. */
   gaps = 0;
-  /** The time between the last two key frames; null before the second one. */
+  /** The time between the last two key frames; null before the second key frame. */
   keyFrameMs: number | null = null;
   #waitingSound: { ms: number; frames: Uint8Array[] } | undefined;
 
@@ -228,8 +228,8 @@ export class Packager {
   }
 
   /**
-   * Whether sound is missing. After the first sound, it is missing if no sound arrived for the allowed time of the machine's clock, and the pictures
-   * of that time last at least as long. Therefore neither a slow network nor a step of the encoder's clock counts as silence.
+   * Whether sound is missing. After the first sound, sound is missing if none arrived for the allowed time of the machine's clock, and the pictures
+   * that arrived in that time last at least as long. Therefore neither a slow network nor a step of the encoder's clock counts as silence.
    */
   #isSilent(nowMs: number): boolean {
     if (this.#lastSoundMs === undefined) return this.#silentMs > (this.#isAudioAnnounced ? SILENT_MS_MAX.announced : SILENT_MS_MAX.unannounced);
@@ -251,8 +251,8 @@ export class Packager {
   }
 
   /**
-   * Completes the segment; the next segment begins at `ms`. If the segment would be too long because no packet came for some time, neither segment
-   * contains that time.
+   * Completes the segment; the next segment begins at `ms`. If no packet came for some time and the segment would be too long, neither segment
+   * contains the time without packets.
    */
   #cut(ms: number): void {
     const isTooLong = ms - this.#segmentBeganMs > SEGMENT_MS_MAX;

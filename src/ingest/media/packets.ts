@@ -89,7 +89,7 @@ export function readAudioTag(body: Uint8Array): AudioPacket | undefined {
   return audioPacket(body[1], body.subarray(2));
 }
 
-/** In Enhanced RTMP, the number that means that four characters after the tag's type name the codec. */
+/** In Enhanced RTMP, this number says that the codec is named by four characters after the tag's type. */
 const ENHANCED_AUDIO = 9;
 const FRAME_WITHOUT_COMPOSITION = 3;
 const VIDEO_METADATA = 4;

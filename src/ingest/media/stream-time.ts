@@ -28,7 +28,7 @@ export class StreamTime {
   /** The number of steps of the encoder's clock. A step of both tracks counts once. */
   steps = 0;
 
-  /** Returns the time of a picture on the timeline, which is always later than that of the previous picture. The picture arrived at `nowMs`. */
+  /** Returns the time of a picture on the timeline, always later than the time of the previous picture. The picture arrived at `nowMs`. */
   video(timestamp: number, nowMs: number): number {
     this.#pictureMs = Math.max(this.#place("video", timestamp, nowMs), this.#pictureMs + 1);
     return this.#pictureMs;

@@ -1,4 +1,4 @@
-/** Assembles RTMP messages from chunks as their bytes arrive (section 5.3.1). */
+/** Assembles RTMP messages from chunks as the bytes of the chunks arrive (section 5.3.1 of the RTMP specification). */
 import { CHUNK_STREAMS_MAX, type Message, type MessageLimits, MessageType, RtmpProblem } from "./message.ts";
 
 /** The size of chunks until the peer sets another size. */
@@ -120,8 +120,8 @@ export class ChunkReader {
 
   /**
    * Whether the extended timestamp is repeated before `payload`. The specification requires the repetition, but older encoders leave it out. The
-   * first chunk shows whether the peer repeats the timestamp, because a payload hardly ever begins with the same four bytes. Undefined if more bytes
-   * are needed.
+   * first chunk shows whether the peer repeats the timestamp, because a payload hardly ever begins with the same four bytes. Returns undefined if
+   * more bytes are needed.
    */
   #isRepeated(extended: number, payload: Uint8Array): boolean | undefined {
     if (this.#repeatsExtended === false) return false;

@@ -1,6 +1,6 @@
 /**
- * The handshake (section 5.2): the peer sends C0 and C1, receives S0, S1 and S2, and sends C2. The bytes of C2 are not checked, because encoders fill
- * it differently.
+ * The handshake of RTMP (section 5.2): the peer sends C0 and C1, receives S0, S1 and S2, and sends C2. The server does not check the bytes of C2,
+ * because encoders fill C2 differently.
  */
 import { RtmpProblem } from "./message.ts";
 

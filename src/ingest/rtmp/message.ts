@@ -33,7 +33,7 @@ export class RtmpProblem extends Error {
   }
 }
 
-/** The limits for a peer, which are low until its stream key is accepted. */
+/** The limits for a peer. They are low until the server accepts the peer's stream key. */
 
 export interface MessageLimits {
   /** The limit of bytes of one message, and of all incomplete messages together. */

@@ -37,7 +37,7 @@ export interface SessionOwner {
 
 /** The name of the application in all stream addresses: `rtmp://host/live/{key}`. */
 const APPLICATION = "live";
-/** The number of bytes after which the peer must acknowledge that they have arrived. */
+/** The number of received bytes after which the peer must send an acknowledgement. */
 const WINDOW_BYTES = 2_500_000;
 const CONTROL_CHUNKS = 2;
 const COMMAND_CHUNKS = 3;

@@ -42,7 +42,7 @@ export class Feed {
   #hasEnded = false;
   /** Resolves when the server has replied to `start`. */
   #starting: Promise<void> = Promise.resolve();
-  /** The counts of the last seconds, the newest last. */
+  /** The counts of bytes and frames in each of the last seconds, the newest second last. */
   readonly #ticks: { bytes: number; audioBytes: number; frames: number }[] = [];
   #bytes = 0;
   #audioBytes = 0;
@@ -127,7 +127,7 @@ export class Feed {
     if (this.#hasEnded) return;
     this.#packager.end();
     this.#hasEnded = true;
-    // If the server has not replied yet, the segments until now are recorded after its reply.
+    // If the server has not replied to `start` yet, the completed segments are recorded after the reply.
     await this.#starting;
     await this.#recording?.end();
     if (this.#admission !== undefined && ending !== undefined) this.#options.gate.end(this.#admission.feed, ending);

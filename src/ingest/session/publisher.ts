@@ -52,7 +52,7 @@ export class Publisher implements SessionOwner {
   #endedMs: number | undefined;
   /** The time at which the publisher ended its stream. */
   #unpublishedMs: number | undefined;
-  /** The id of the video whose key was accepted. The next two fields are the video's world and the key. */
+  /** The id of the video whose stream key the server accepted. The next two fields are the video's world and the stream key. */
   video: string | undefined;
   world: string | undefined;
   #key: string | undefined;
@@ -218,8 +218,8 @@ export class Publisher implements SessionOwner {
   }
 
   /**
-   * Whether no other connection publishes the video now. The function disconnects another connection if it is silent, because it may be half open, or
-   * if it has an older key of the video.
+   * Makes this connection the only publisher of the video, and returns whether that succeeded. Another publisher is disconnected if its connection is
+   * silent and so may be half open, or if it uses an older key of the video.
    */
   #takeOver({ feed }: Admission, key: string): boolean {
     const other = this.#owner.publisherOf(feed);
