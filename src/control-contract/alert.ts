@@ -1,4 +1,4 @@
-/** Problems of a world that need attention, from the server's own parts and from features (D-279). */
+/** Alerts are problems of a world that need attention. The server itself and the features report them (D-279). */
 import type { World } from "#graph/worlds/world";
 
 /**

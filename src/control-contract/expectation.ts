@@ -18,7 +18,7 @@ export const countedWithin = (what: string, countMax?: number) => ({
   within_ms: Type.Integer({ minimum: 0, maximum: WITHIN_MS_MAX, default: 0, description: "how long to wait for them, in real time" }),
 });
 
-/** Makes the schema of the response for an expectation that was met: the matching entries. */
+/** Makes the schema of the response if an expectation was met. The response has the matching entries. */
 export const met = (entry: TSchema) => Type.Object({ count: Type.Integer(), data: Type.Array(entry) });
 
 const difference = Type.Object({
@@ -27,7 +27,7 @@ const difference = Type.Object({
   actual: Type.Optional(Type.Unknown({ description: "left out if there is no value in this place" })),
 });
 
-/** Makes the schema of the keys beside the error if the expectation was not met: the compared entries. `what` is the singular noun of an entry. */
+/** Makes the schema of the compared entries, which an error has if the expectation was not met. `what` is the singular noun of an entry. */
 export const unmet = (what: string, entry: TSchema) =>
   Type.Object({
     count: Type.Integer({ description: "how many matched" }),
@@ -35,7 +35,7 @@ export const unmet = (what: string, entry: TSchema) =>
     nearest: Type.Optional(Type.Object({ [what]: entry, differences: Type.Array(difference) })),
   });
 
-/** The pause between two reads. A test notices no such delay, and a read takes a fraction of a millisecond. */
+/** The pause between two reads. This delay does not matter to a test, and a read takes a fraction of a millisecond. */
 const READ_EVERY_MS = 20;
 
 interface Entries<Entry extends object> {

@@ -19,7 +19,7 @@ export const listOf = (item: TSchema): TSchema =>
 
 type PageQuery = { readonly limit?: number | undefined; readonly after?: string | undefined };
 
-/** Responds with one page of a list. `list` is the list's name: a cursor of another list is refused. */
+/** Responds with one page of a list. `list` is the list's name, so that a cursor of another list is refused. */
 export async function respondWithList<T>(
   request: ControlRequest<PageQuery>,
   list: string,

@@ -43,7 +43,7 @@ export interface ControlDeps {
   onTokenCopied?(token: NodeId, copy: NodeId): void;
   /** Called with the hash of a replaced key and the value of the new key, because a file with the old key must get the new key. */
   onKeyReplaced?(oldHash: string, key: string): void;
-  /** The server that serves this API. */
+  /** The process that serves this API. */
   readonly server: ServedBy;
   /** Returns the current database problems of all processes of the server. */
   databaseProblems(): Promise<readonly DatabaseProblem[]>;
@@ -71,11 +71,11 @@ export interface ServedBy {
 /** The control key that the request was sent with. */
 export interface CallerKey {
   readonly hash: string;
-  /** `read`: the key allows only GET and HEAD, and shows no secrets (D-170). */
+  /** The access of the key. A key with the access `read` allows only GET and HEAD, and its responses contain no secrets (D-170). */
   readonly access: "full" | "read";
-  /** The only world that the key can read and change. Undefined if the key is valid for all worlds and for the server. */
+  /** The only world that the key can read and change; undefined if the key is valid for all worlds and for the server. */
   readonly world: string | undefined;
-  /** The stored row of the key. Undefined for the configured key, which is not stored. */
+  /** The stored row of the key; undefined for the configured key, which is not stored. */
   readonly stored: ControlKeyRow | undefined;
 }
 
@@ -95,7 +95,7 @@ export interface ControlRequest<Q = unknown, B = unknown> {
   readonly body: B;
   /** The address of the request without its query, for links in the response. */
   readonly url: string;
-  /** The value of a header, whose name is given in lower case. Undefined if the header was not sent. */
+  /** Returns the value of a header, whose name is given in lower case; undefined if the header was not sent. */
   header(name: string): string | undefined;
   /** Reports progress. This function exists only for a route with `reportsProgress`; its handler calls the function from time to time. */
   readonly onProgress?: (done: number, total: number) => void;

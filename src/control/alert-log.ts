@@ -47,7 +47,7 @@ export class AlertLog {
     ending.addEventListener("abort", end);
   }
 
-  /** Logs the alerts that began or ended since the last call, except notices, which describe intended states. Never rejects. */
+  /** Logs the alerts that began or ended since the last call, except notices, which describe intended states. The promise never rejects. */
   async look(): Promise<void> {
     const now = new Map<string, Alert>();
     for (const world of this.#worlds()) {

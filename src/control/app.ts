@@ -226,7 +226,7 @@ const asItIs: Shown = (text) => text;
  */
 const shownTo = (key: CallerKey | undefined, url: string): Shown => (key?.access === "read" ? (text) => hideAddressSecrets(text, url) : asItIs);
 
-/** Makes a stream of lines, in each of which the parts are hidden that the caller may not see. */
+/** Makes a stream of lines, and hides in each line the parts that the caller may not see. */
 function linesShown(response: Response, shown: Shown): Response {
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   const decoder = new TextDecoder();
@@ -386,9 +386,9 @@ function queryOf(read: (source: Record<string, unknown>) => unknown, source: Rec
   }
 }
 
-/** Marks a key that is not in the database. */
+/** The cached value for a key that is not in the database. */
 const NOT_STORED = Symbol("not stored");
-/** The number of cached keys. A server has only a few keys. */
+/** The greatest number of cached keys. A server has only a few keys. */
 const KNOWN_KEYS_MAX = 100;
 
 /** Finds the key of a request and its access: the configured key, or a stored one (D-170). */

@@ -25,7 +25,7 @@ export class Audit {
   }
 
   /**
-   * Whether a request that is not refused gets an entry. Requests that change data or read secrets get an entry; others only with the option for it.
+   * Whether an allowed request gets an entry. Requests that change data or read secrets get one; other requests only if `audit.reads` is set.
    */
   isKept(
     { method, readsSecrets }: ControlRoute,
@@ -36,7 +36,7 @@ export class Audit {
     return this.#deps.audit.reads || method !== "GET" || (access === "full" && readsSecrets?.(path, query) === true);
   }
 
-  /** Stores an entry and returns a function that stores the result. If this rejects, the entry is not stored, and the request must not be handled. */
+  /** Stores an entry and returns a function that stores the result. If `begin` rejects, no entry is stored, and the request must not be handled. */
   async begin(
     { operation, method, path: route }: ControlRoute,
     { stored }: CallerKey,

@@ -22,12 +22,12 @@ interface PackedFile {
 type Pack = Readonly<Record<string, PackedFile>>;
 
 const PAGE = "index.html";
-/** The folders that have the pages: in a clone, and in a package. */
+/** The folders with the pages: the first in a clone of the repository, the second in a package. */
 const FOLDERS = ["console/dist", "dist"];
 /** The placeholder in the page that the nonce replaces. */
 const NONCE_MARK = "%NONCE%";
 
-/** The text of a file that was built into the executable; undefined without such a file. `name` is the beginning of the file's name. */
+/** Returns the text of a file in the executable, or undefined if no such file exists. `name` is the beginning of the file's name. */
 export async function embeddedText(name: string): Promise<string | undefined> {
   return Bun.embeddedFiles.find((file) => "name" in file && typeof file.name === "string" && file.name.startsWith(name))?.text();
 }

@@ -68,7 +68,7 @@ async function withFile(text: string, fileMember: string): Promise<unknown> {
   return Object.fromEntries(members);
 }
 
-/** The greatest number of members of a body. No route has that many. */
+/** The greatest number of members of a body. The bodies of all routes have fewer members. */
 const MEMBERS_MAX = 100;
 
 /** Decodes the body of a request while its bytes arrive. */

@@ -48,7 +48,7 @@ const principalOf = {
   social_user: "social_account",
   microblog_user: "microblog_user",
 } as const;
-/** The nodes that can have tokens, each with the keys that contain its name. */
+/** The keys of a world file whose nodes can have tokens, each with the keys that contain a node's name. */
 export const PRINCIPALS = {
   users: ["name"],
   pages: ["name"],

@@ -18,7 +18,7 @@ export interface ServerStatus {
   readonly worlds: readonly { readonly name: string; readonly profile: string; readonly empty: boolean }[];
   /** The callbacks that do not work. */
   readonly callbacks: readonly { readonly url: string; readonly status: string }[];
-  /** The alerts of the world, among them those about callbacks. */
+  /** The alerts of the world, including the alerts about callbacks. */
   readonly alerts: readonly Alert[];
   /** The edges, fields and versions that programs requested and that Plaza does not have. */
   readonly unserved: UnservedList["data"];

@@ -54,7 +54,7 @@ export async function anyEntityOf(control: ControlRequests, object: WebhookField
 interface Event {
   readonly entity: string;
   readonly phone_number?: string;
-  /** The payload. If it is left out, the server sends an example. */
+  /** The payload of the event. If a caller leaves the payload out, the server sends an example. */
   readonly value?: unknown;
 }
 

@@ -41,7 +41,7 @@ const sendRequest = tool("send_request", {
   },
 });
 
-/** The number of bytes of a response that are read. The tool's answer is always shorter. */
+/** The greatest number of bytes of a response that a tool reads. The tool's answer is always shorter. */
 const RESPONSE_BYTES_MAX = 1_000_000;
 
 async function responseOf(sent: Promise<Response>): Promise<{ response: Response; text: string }> {

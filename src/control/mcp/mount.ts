@@ -58,7 +58,7 @@ export class McpMount {
   }
 }
 
-/** Throws for a request from a page of another site, if the server lets every page send requests to the control API (D-361). */
+/** Throws for a request from a page of another site. MCP needs this check if every page may send requests to the control API (D-361). */
 function requireOwnOrigin(request: Request): void {
   const sent = request.headers.get("origin");
   if (sent === null || URL.parse(sent)?.host === (request.headers.get("host") ?? "localhost")) return;

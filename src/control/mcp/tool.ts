@@ -45,7 +45,7 @@ export const tool = <T extends TObject, Input = Static<T>>(name: string, { isRea
 /** Makes the schema of a tool's input. The schema refuses unknown parameters, because they are often misspelt. */
 export const input = <T extends Parameters<typeof Type.Object>[0]>(properties: T) => Type.Object(properties, { additionalProperties: false });
 
-/** The error of a tool that could not do its task. The tool's answer is its message, marked as an error. */
+/** The error of a tool that could not do its task. The tool answers with the error's message, marked as an error. */
 export class ToolFailure extends Error {
   constructor(message: string) {
     super(message);
@@ -68,7 +68,7 @@ export function bounded(text: string, rest: string): string {
   return `${text.slice(0, end).replace(/[\uD800-\uDBFF]$/, "")}\n… ${text.length - end} of ${text.length} characters are left out. ${rest}`;
 }
 
-/** The number of characters that are reserved for the sentence with the two numbers. */
+/** The number of characters that a cut answer reserves for the sentence that counts the characters left out. */
 const ROOM_FOR_NUMBERS = 80;
 
 /** Returns parameters of a route for the input of a tool, so that the tool and the route have the same rules. */

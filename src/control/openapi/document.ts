@@ -10,7 +10,7 @@ import { entryName, errorResponses, errorSchema, responsesOf, schemaRef } from "
 export function openapiOf(routes: readonly ControlRoute[], sections: readonly WorldSection[], serverUrl: string): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
-    // A path with an id exists only for sections whose entries have ids; records have none.
+    // A path with an id exists only for sections whose entries have ids. Records have no ids.
     const addressed = route.path.includes("{id}") ? sections.filter(hasIdentity) : sections;
     for (const section of route.path.includes("{key}") ? addressed : [undefined]) {
       const path = section === undefined ? route.path : route.path.replace("{key}", section.key);
@@ -105,7 +105,7 @@ const queryParameters = ({ query }: ControlRoute) =>
     schema: sentSchema(schema),
   }));
 
-/** The body of a request, by media type. */
+/** The schemas of a request's body, by media type. */
 type Content = Readonly<Record<string, { readonly schema: PlainSchema }>>;
 
 const json = (schema: PlainSchema): Content => ({ "application/json": { schema } });
@@ -126,7 +126,7 @@ function bodyOf({ body, content = {}, method }: ControlRoute, section: WorldSect
   return json(identity === undefined ? withoutNeeds(sentSchema(entry), (name) => name === "id") : schemaRef(entryName(key)));
 }
 
-/** Makes those required keys of a schema optional that `isFree` selects, because a request may leave them out. */
+/** Makes the keys that `isFree` selects optional in a schema, because a request may leave these keys out. */
 function withoutNeeds({ required = [], ...schema }: PlainSchema, isFree: (name: string) => boolean): PlainSchema {
   const needed = (required as string[]).filter((name) => !isFree(name));
   return needed.length === 0 ? schema : { ...schema, required: needed };

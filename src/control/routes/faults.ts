@@ -5,7 +5,7 @@ import { type ControlRequest, type ControlRoute, route } from "#control-contract
 import { manyNames } from "#graph/pipeline/stages";
 import { FAULTS_MAX, type Fault, type RequestFaultInput, type WebhookFaultInput } from "#graph/worlds/fault-injection";
 
-/** The longest delay of a response. No client waits longer. */
+/** The longest delay of a response. Clients do not wait longer. */
 const LATENCY_MS_MAX = 300_000;
 /** The greatest length of a fault's body, enough for the error page of a proxy. A hundred such bodies use little memory. */
 const BODY_CHARACTERS_MAX = 65_536;

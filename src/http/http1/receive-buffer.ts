@@ -1,16 +1,16 @@
-/** The bytes that a connection has received and not used yet. */
+/** Buffers the bytes that a connection has received and that its reader has not used yet. */
 
 const NONE = Buffer.alloc(0);
-/** Pieces from this size on are not copied until somebody reads the bytes: of a body that never ends, nobody does. */
+/** A piece of at least this size is not copied until a caller reads the buffer. If a body never ends, no caller reads it, so no copy is made. */
 const WAITING_PIECE_MIN = 4_096;
 
 export class ReceiveBuffer {
   #bytes: Buffer = NONE;
   #start = 0;
   #end = 0;
-  /** The buffer owns its memory, so it may write later bytes behind the present ones. */
+  /** Whether this buffer allocated its memory itself, so that it may write later bytes behind the stored bytes. */
   #isOwn = false;
-  /** Later bytes, in the pieces in which they came. */
+  /** The received pieces that are not copied into `#bytes` yet, in the order in which they arrived. */
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
 
@@ -18,7 +18,7 @@ export class ReceiveBuffer {
     return this.#end - this.#start + this.#waitingBytes;
   }
 
-  /** Adds bytes. An empty buffer keeps `bytes` without a copy, which is the rule: most requests come in one piece. */
+  /** Adds bytes. An empty buffer stores `bytes` without a copy. Most requests arrive in one piece, so most requests are never copied. */
   append(bytes: Buffer): void {
     if (this.#start === this.#end) {
       this.#bytes = bytes;
@@ -36,7 +36,7 @@ export class ReceiveBuffer {
     this.#add(bytes);
   }
 
-  /** Makes the bytes contiguous, with room for `more` bytes behind them. */
+  /** Copies all received bytes into one contiguous memory, with space for `more` bytes behind them. */
   #join(more = 0): void {
     if (this.#waitingBytes + more === 0) return;
     const needed = this.length + more;
@@ -51,7 +51,7 @@ export class ReceiveBuffer {
     this.#end += bytes.length;
   }
 
-  /** Doubles the memory, so that a client that sends byte by byte costs no more than any other client. */
+  /** Allocates twice the needed memory, so that a client that sends single bytes does not cause a copy of the buffer for each byte. */
   #grow(needed: number): void {
     const grown = Buffer.allocUnsafeSlow(2 * needed);
     this.#bytes.copy(grown, 0, this.#start, this.#end);
@@ -66,22 +66,22 @@ export class ReceiveBuffer {
     return index < this.length ? this.#bytes[this.#start + index] : undefined;
   }
 
-  /** The position of the text, or -1 if the text is not found. `from` and the result count from the first unused byte. */
+  /** Returns the position of the text, or -1 if the buffer does not contain the text. `from` and the result count from the first unused byte. */
   indexOf(text: string, from: number): number {
     this.#join();
-    // The memory behind the last byte is not searched: it may be as large as the received bytes, and each piece that arrives starts a search.
+    // The search leaves out the free memory behind the last byte, which may be large, because each piece that arrives starts a search.
     const received = this.#bytes.length === this.#end ? this.#bytes : this.#bytes.subarray(0, this.#end);
     const found = received.indexOf(text, this.#start + from, "latin1");
     return found === -1 ? -1 : found - this.#start;
   }
 
-  /** The bytes as text in Latin-1, so that each character is a byte. The bytes stay unused. */
+  /** Returns bytes as text in Latin-1, in which each character is one byte. The bytes remain in the buffer. */
   text(from: number, to: number): string {
     this.#join();
     return this.#bytes.toString("latin1", this.#start + from, this.#start + Math.min(to, this.length));
   }
 
-  /** All unused bytes, which stay unused. */
+  /** Returns all unused bytes. The bytes remain in the buffer. */
   unread(): Buffer {
     this.#join();
     return this.#bytes.subarray(this.#start, this.#end);
@@ -93,7 +93,7 @@ export class ReceiveBuffer {
     if (this.#start === this.#end) this.clear();
   }
 
-  /** Uses the first bytes and returns them. The returned bytes are never overwritten later. */
+  /** Removes the first bytes from the buffer and returns them. The buffer never overwrites the returned bytes. */
   take(count: number): Buffer {
     this.#join();
     const taken = this.#bytes.subarray(this.#start, this.#start + count);

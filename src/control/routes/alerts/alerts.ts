@@ -56,7 +56,7 @@ export async function readAlerts({ deps, world }: ControlRequest): Promise<{ dat
     jobAlerts(world),
     featureAlerts(registry, world),
   ]).catch((error: unknown) => {
-    // If the database cannot be reached, the alerts above are left out. The alert about the database then explains why.
+    // If the database cannot be reached, the alerts that need it are left out. The alert about the database explains why.
     if (isUnreachable(error)) return [];
     throw error;
   });
@@ -162,7 +162,7 @@ function versionAlert({ version }: MarketingVersion, at: number, app: string, us
   };
 }
 
-/** Whether the failure of a job needs attention. The failure of a job that only deletes old data does not. */
+/** Whether the failure of a job needs attention. A failed job that only deletes old data needs none. */
 const isMissed = ({ kind }: { readonly kind: string }): boolean => !kind.endsWith("_retention");
 
 export async function clockAlerts(world: OpenWorld): Promise<readonly Alert[]> {
