@@ -78,7 +78,7 @@ test("D-297: steps of an encoder's clock are discontinuities with a warning, and
   for (const [i, [, , seconds, steps]] of ways.entries()) {
     const { id } = videos[i] as { id: string };
     const { health } = await liveServer.stateWhen(id, (state) => state.health?.clock_steps === steps);
-    expect(health?.warnings.filter((warning) => warning.includes("clock stepped once"))).toHaveLength(1);
+    expect(health?.warnings.filter((warning) => warning.includes("clock jumped once"))).toHaveLength(1);
     const lengthOf = (playlist: string) => [...playlist.matchAll(/#EXTINF:([\d.]+)/g)].reduce((sum, [, length]) => sum + Number(length), 0);
     const playlist = async () => (await fetch(await playlistOf(liveServer, { id }))).text();
     await pushers[i]?.sent;

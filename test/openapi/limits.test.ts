@@ -30,7 +30,10 @@ const refusedBeyond: readonly { readonly because: string; readonly said: RegExp 
     because: "D-60: a subscription must have an object and only fields of this object",
     said: /^.{6} Param (object is required|fields must be fields of)/,
   },
-  { because: "D-74: a report of app events must have at least one id of the device", said: /^.{6} Param advertiser_id or attribution is required/ },
+  {
+    because: "D-74: a report of app events must have at least one id of the device",
+    said: /^.{6} Param advertiser_id is required if attribution is missing/,
+  },
   { because: "D-382: a code must be one that the login dialog gave to the app", said: /^.{6} Param code is not a code of this app/ },
   { because: "D-383: client_secret must be the secret of the token's app", said: /^.{6} Param client_secret is not the secret of the token's app/ },
   {

@@ -97,7 +97,7 @@ test("only a POST has a body: JSON, or a form in which lists and objects are JSO
   const request = { $ref: "#/components/schemas/CreateUploadRequest" };
   expect(bodies("createUpload")).toEqual([request, request, { $ref: "#/components/schemas/CreateUploadForm" }]);
   const { CreateUploadForm, CreateUploadRequest } = documentOf().components.schemas;
-  const file = { type: "string", format: "binary", description: "a file of multipart/form-data" };
+  const file = { type: "string", format: "binary", description: "the feed file, as a file of multipart/form-data" };
   expect(CreateUploadForm).toMatchObject({ properties: { file, url: {} } });
   expect(CreateUploadRequest).toHaveProperty("properties.url");
   expect(CreateUploadRequest).not.toHaveProperty("properties.file");

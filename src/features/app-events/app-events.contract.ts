@@ -61,10 +61,13 @@ const forms: Readonly<Record<ParameterForm, object>> = {
 export const EVENT_NAME = "^[0-9A-Za-z_][0-9A-Za-z _-]{0,39}$";
 
 const eventProperties = {
-  _eventName: { type: "string", pattern: EVENT_NAME, description: "a standard event, or one of your own" },
-  event_id: orLeftOut({ ...filled, description: "a second event of this name and id is a duplicate" }),
+  _eventName: { type: "string", pattern: EVENT_NAME, description: "the name of a standard event, or of an event of your own" },
+  event_id: orLeftOut({ ...filled, description: "an id for deduplication: a later event with the same name and event_id is dropped" }),
   _logTime: orLeftOut({ type: "integer", minimum: 0, maximum: LOG_TIME_MAX, description: "Unix seconds; the time of arrival by default" }),
-  _valueToSum: orLeftOut({ type: "number", description: "the value to be summed; if the standard event has a price, the price in pf_currency" }),
+  _valueToSum: orLeftOut({
+    type: "number",
+    description: "a number that Plaza sums; for a standard event with a price, the price in the currency pf_currency",
+  }),
   advertiser_tracking_enabled: { anyOf: [...flagWords.anyOf, { type: "null" }] },
 } as const;
 
@@ -154,7 +157,9 @@ const attributionRow = Type.Object({
   ad_id: Type.String(),
   campaign_id: Type.String(),
   click_time: Type.Optional(unixTime()),
-  is_view_through: Type.Optional(Type.Boolean({ description: "true: attributed to an impression; view_time replaces click_time" })),
+  is_view_through: Type.Optional(
+    Type.Boolean({ description: "whether the event is attributed to an impression; such an event has view_time instead of click_time" }),
+  ),
   view_time: Type.Optional(unixTime()),
   cross_campaign: Type.Boolean(),
   cross_device: Type.Boolean(),
@@ -223,18 +228,18 @@ export const reportAppEvents = writeOperation({
   tokenless: (app) => app.allow_tokenless_events,
   params: Type.Object(
     {
-      event: wantedKind("what is reported"),
+      event: wantedKind("the kind of event that the request reports"),
       application_tracking_enabled: flag(
-        "0 if the person switched tracking off in the app: Plaza stores neither address nor user data; 1 by default",
+        "0: the person switched tracking off in the app, and Plaza stores neither the IP address nor user data (default: 1)",
       ),
-      advertiser_tracking_enabled: flag("1 if the device allows ad tracking; 1 by default"),
+      advertiser_tracking_enabled: flag("1: the device allows ad tracking; 0: the device forbids it (default: 1)"),
       advertiser_id: Type.Optional(Type.String({ ...deviceIdWords, description: "advertising id of the device" })),
       attribution: Type.Optional(Type.String({ ...cookieWords, description: "mobile cookie: 22 alphanumerics, or a UUID" })),
       custom_events: readByIntake(eventsWords, "list of events, or its JSON text"),
-      custom_events_file: readByIntake({ format: "binary" }, "the same list as a file of multipart/form-data"),
+      custom_events_file: readByIntake({ format: "binary" }, "the list of custom events as a file of multipart/form-data"),
       ud: readByIntake(userDataWords, "SHA-256 hashed user data by key, or its JSON text"),
-      extinfo: readByIntake(extinfoWords, "16 values as a list, its JSON text, or separated by commas; the first is a2 or i2"),
-      consider_views: Type.Optional(Type.Boolean({ description: "true: the response attributes installs to impressions, too" })),
+      extinfo: readByIntake(extinfoWords, "16 values, as a list, as JSON text or separated by commas; the first value is a2 or i2"),
+      consider_views: Type.Optional(Type.Boolean({ description: "whether the response attributes installs to impressions as well as to clicks" })),
     },
     neededByKind,
   ),
@@ -251,10 +256,12 @@ export const listAttribution = listOperation({
   on: "app",
   edge: "app_attribution",
   params: Type.Object({
-    advertiser_id: Type.Optional(Type.String({ ...deviceIdWords, description: "advertising id of the device; this or attribution is required" })),
+    advertiser_id: Type.Optional(
+      Type.String({ ...deviceIdWords, description: "advertising id of the device; either advertiser_id or attribution is required" }),
+    ),
     attribution: Type.Optional(Type.String({ ...cookieWords, description: "mobile cookie of the device: 22 alphanumerics, or a UUID" })),
-    event: Type.Optional(wantedKind("only events of this kind")),
-    consider_views: Type.Optional(Type.Boolean({ description: "true: installs are attributed to impressions, too" })),
+    event: Type.Optional(wantedKind("the kind of the events in the list (default: all kinds)")),
+    consider_views: Type.Optional(Type.Boolean({ description: "whether installs are attributed to impressions as well as to clicks" })),
   }),
   items: attributionItem,
   keyColumns: 2,

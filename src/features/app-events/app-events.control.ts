@@ -35,7 +35,7 @@ export const event = Type.String({ description: "MOBILE_APP_INSTALL, CUSTOM_APP_
 export const logged = Type.Object({
   id: Type.String(),
   event,
-  event_name: Type.Optional(Type.String({ description: "of custom events" })),
+  event_name: Type.Optional(Type.String({ description: "the name of the custom event" })),
   event_id: Type.Optional(Type.String()),
   event_time: seconds,
   received_time: seconds,
@@ -53,7 +53,7 @@ export const logged = Type.Object({
 
 const verdict = Type.Unsafe<TestEvent["verdict"]>({
   enum: [...verdicts],
-  description: "invalid: stored, but it breaks the schema in the app's event_schemas",
+  description: "the verdict on the event; invalid: Plaza stored the event, but the event breaks its schema in the app's event_schemas",
 });
 
 const testEvent = Type.Object({
@@ -245,7 +245,7 @@ const ANY_VERDICT = "any";
 const expectation = Type.Object(
   {
     event: Type.Optional(event),
-    event_name: Type.Optional(Type.String({ description: "of custom events" })),
+    event_name: Type.Optional(Type.String({ description: "the name of the custom event" })),
     verdict: Type.Unsafe<TestEvent["verdict"] | typeof ANY_VERDICT>({
       ...{ enum: [...verdicts, ANY_VERDICT], default: "accepted", description: "the verdict on the event" },
     }),
@@ -348,7 +348,7 @@ export const appEventControlRoutes: readonly ControlRoute[] = [
     handle: readTestEvents,
   }),
   route(`POST ${APP}/expect`, "expectAppEvents", {
-    summary: `Waits until the last ${TEST_EVENTS_MAX} events of the App channel contain the expected ones. If they do not come, the response is 422, with the events that were seen and the differences of the nearest one`,
+    summary: `Waits until the last ${TEST_EVENTS_MAX} events of the App channel contain the expected events. If they do not come in time, the response is 422, with the events that came and the differences between the expected and the most similar event`,
     body: expectation,
     response: met(testEvent),
     errors: [422],

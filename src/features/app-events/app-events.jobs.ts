@@ -19,7 +19,7 @@ export const appEventDays = defineSetting({
   minimum: 0,
   // 90 days (a quarter of a year) are longer than every attribution window (LIM-10, LIM-12).
   default: 90,
-  summary: "days for which raw app events are kept, at least the 48 hours of deduplication; 0: forever. Counts and sums stay",
+  summary: "days for which Plaza keeps raw app events, at least the 48 hours of deduplication; 0: forever. Counts and sums are kept forever",
 });
 
 const KIND = "app_event_retention";

@@ -166,7 +166,7 @@ onEachDatabase("app events", (database) => {
         body: { event: "CUSTOM_APP_EVENTS", advertiser_id: "d", custom_events: names.map((_eventName) => ({ _eventName })) },
       });
     expect((await send("a", "AdClick", "c")).body.error).toMatchObject({
-      message: expect.stringContaining('"c" would be one name more than the 2 that the app may use'),
+      message: expect.stringContaining('the app already has 2 event names, which is its limit, and "c" would be a new one'),
       error_data: { parameter: "custom_events[2]._eventName" },
     });
     expect((await namesOf(plaza, app)).size).toBe(0);

@@ -45,7 +45,7 @@ export const resealJob: JobKind<World> = {
   kind: KIND,
   async run(world, _key, _payload, job) {
     const broken = await resealAll(world);
-    if (broken > 0) throw new Error(`no key opens ${broken} of the sealed values; they stay as they are`);
+    if (broken > 0) throw new Error(`${broken} sealed values cannot be opened with any key, and were left unchanged`);
     const nowMs = world.webhooks.deps.realNowMs();
     // The previous keys are removed only when the newest key has sealed all values.
     if ((await countOthers(world.database.reader, world)) === 0) {

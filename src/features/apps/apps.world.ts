@@ -17,7 +17,7 @@ const flag = (fallback: boolean, description: string) => Type.Boolean({ default:
 const callback = closedMap({
   url: Type.String({ minLength: 1, description: "the address to which webhooks are sent" }),
   verify_token: Type.Optional(Type.String({ description: "the token that Plaza sends to the address to verify the callback" })),
-  verified: Type.Optional(Type.Boolean({ description: "whether webhooks are sent to the address; true if it is left out" })),
+  verified: Type.Optional(Type.Boolean({ description: "whether webhooks are sent to the address (default: true)" })),
 });
 type Callback = Static<typeof callback>;
 
@@ -27,11 +27,11 @@ const subscription = closedMap({
     { description: "the object whose webhooks the app gets" },
   ),
   fields: Type.Array(Type.String(), { description: "the fields of the object whose webhooks the app gets, e.g. `messages`" }),
-  callback: Type.Optional(described("the callback for this object; the app's own if it is left out", callback)),
+  callback: Type.Optional(described("the callback for webhooks of this object (default: the app's callback)", callback)),
 });
 const role = closedMap({
-  user: Type.Optional(described("the person, a user; a role has either this or `microblog_user`", idOf("user"))),
-  microblog_user: Type.Optional(described("the person, a microblog account", idOf("microblog_user"))),
+  user: Type.Optional(described("the id of the user who has the role; give either `user` or `microblog_user`", idOf("user"))),
+  microblog_user: Type.Optional(described("the id of the microblog account that has the role", idOf("microblog_user"))),
   role: Type.Union(
     ["administrator", "developer", "tester", "analyst", "microblog_tester"].map((one) => Type.Literal(one)),
     { description: "the person's role" },
@@ -50,27 +50,23 @@ const entry = closedMap(
   {
     id: described("the app's id", worldId),
     name: Type.String({ default: "", description: "the app's name" }),
-    secret: Type.Optional(
-      Type.String({ minLength: 1, description: "the app's secret, with which webhooks are signed; a random one if it is left out" }),
-    ),
+    secret: Type.Optional(Type.String({ minLength: 1, description: "the app's secret, with which webhooks are signed (default: a random secret)" })),
     mode: Type.Union([Type.Literal("live"), Type.Literal("development")], {
       default: "live",
-      description: "with `development` a catalog can also be created with a token in the query",
+      description: "the app's mode; an app in `development` can also create a catalog with a token in the query",
     }),
-    created_time: Type.Optional(
-      described("the time at which the app was created, which decides its default version; now if it is left out", worldTime),
-    ),
+    created_time: Type.Optional(described("the time at which the app was created, which decides its default version (default: now)", worldTime)),
     marketing_first_used_time: described(
       "the time of the app's first marketing request, which decides the oldest marketing version that the app may use; 0: the app has sent no marketing request",
       worldTimeOr(0),
     ),
-    auto_upgrade: flag(true, "whether a request in a deprecated marketing version is served in the next one; otherwise it is refused"),
+    auto_upgrade: flag(true, "whether a request in a deprecated marketing version is served in the next version; if false, the request is refused"),
     require_appsecret_proof: flag(false, "whether each request must have `appsecret_proof`"),
     allow_tokenless_events: flag(false, "whether devices may report app events without a token"),
     automatic_event_logging: flag(false, "whether the app logs events automatically; reports of its activations are then refused"),
     access_level: Type.Union([Type.Literal("standard"), Type.Literal("advanced")], {
       default: "advanced",
-      description: "`standard`: for self messaging only the accounts of people with a role on the app; `advanced`: all accounts",
+      description: "the accounts that can use self messaging; `standard`: accounts of people with a role on the app; `advanced`: all accounts",
     }),
     messaging_access: flag(true, "whether the app has access to business messaging, which self messaging needs"),
     callback: Type.Optional(described("the app's callback for objects that have no callback of their own", callback)),
@@ -90,11 +86,13 @@ const entry = closedMap(
       maxItems: REDIRECT_URIS_MAX,
       description: "the addresses to which the login dialog may send people back; compared exactly",
     }),
-    deauthorize_url: Type.Optional(Type.String({ format: "callback", description: "gets a signed request when a person removes the app" })),
+    deauthorize_url: Type.Optional(
+      Type.String({ format: "callback", description: "the address that gets a signed request when a person removes the app" }),
+    ),
     data_deletion_url: Type.Optional(
       Type.String({
         format: "callback",
-        description: "gets a signed request when a person wants her data deleted; responds with url and confirmation_code",
+        description: "the address that gets a signed request when a person wants their data deleted, and responds with url and confirmation_code",
       }),
     ),
   },

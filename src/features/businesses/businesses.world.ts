@@ -3,7 +3,7 @@ import { closedMap, described, idOf, worldId } from "#graph/worlds/file/schema-w
 import { section } from "#graph/worlds/file/section";
 import { type BusinessRow, businessTable, deleteBusiness, listPeople, savePeople } from "./businesses.store.ts";
 
-const people = Type.Array(closedMap({ user: described("the person, a user", idOf("user")) }), {
+const people = Type.Array(closedMap({ user: described("the id of the user who works for the business", idOf("user")) }), {
   default: [],
   description: "the people who work for the business; they see its catalogs",
 });

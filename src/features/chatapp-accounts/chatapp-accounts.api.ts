@@ -46,7 +46,7 @@ const isSubscribed = ({ token, node, reader, ports, facts }: PolicyInput): Promi
 
 export const chatappAccount = definePolicy({
   name: "chatappAccount",
-  summary: "a user or system user token of an app that is subscribed on the account",
+  summary: "a user or system user token of an app that is subscribed to the account",
   kinds: ["user", "system_user"],
   scopes: ["chatapp_business_management"],
   canSee: isSubscribed,

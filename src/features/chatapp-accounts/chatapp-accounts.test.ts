@@ -29,7 +29,9 @@ onEachDatabase("chatapp accounts", (database) => {
     expect(await onNumber([own, own])).toContain("overrides[1].app");
     expect(await onNumber([{ ...own, override_callback_uri: "nowhere" }])).toContain("overrides[0].override_callback_uri");
     expect(await onNumber([{ ...own, override_callback_uri: "ftp://shop.example" }])).toContain("overrides[0].override_callback_uri");
-    expect(await onNumber([own, { ...own, app: "1002" }])).toContain("overrides[1].app refers to 1002, which is not subscribed on 4001");
+    expect(await onNumber([own, { ...own, app: "1002" }])).toContain(
+      "overrides[1].app refers to the app 1002, which is not subscribed to the account 4001",
+    );
     expect(await onAccount([own, { app: "1001" }])).toContain("subscribed_apps[1].app");
     expect(await onAccount([{ ...own, override_callback_uri: "nowhere" }])).toContain("subscribed_apps[0].override_callback_uri");
   });

@@ -63,7 +63,7 @@ export const chatappFields: readonly ChatappField[] = [
   neverHonouring({ field: "message_template_quality_update", clause: "ROUTE-19", summary: "the quality of a message template" }),
   neverHonouring({ field: "message_template_components_update", clause: "ROUTE-20", summary: "the components of a message template" }),
   neverHonouring({ field: "template_category_update", clause: "ROUTE-21", summary: "the category of a message template" }),
-  neverHonouring({ field: "account_update", clause: "ROUTE-22", summary: "the account itself" }),
+  neverHonouring({ field: "account_update", clause: "ROUTE-22", summary: "a change of the account" }),
   neverHonouring({ field: "account_review_update", clause: "ROUTE-23", summary: "the review of the account" }),
   neverHonouring({ field: "account_alerts", clause: "ROUTE-24", summary: "an alert about the account" }),
 ];

@@ -47,7 +47,7 @@ interface OverrideOf {
 /** Throws if an app is listed twice, or if the address of an override is not an http or https address. */
 function requireSound(entries: readonly OverrideOf[], path: string): void {
   for (const [index, { app, override_callback_uri: uri }] of entries.entries()) {
-    if (entries.findIndex((other) => other.app === app) < index) throw new WorldProblem(`${path}[${index}].app`, `stands there twice: ${app}`);
+    if (entries.findIndex((other) => other.app === app) < index) throw new WorldProblem(`${path}[${index}].app`, `repeats the app ${app}`);
     if (uri !== undefined && !/^https?:\/\//i.test(URL.parse(uri)?.href ?? ""))
       throw new WorldProblem(`${path}[${index}].override_callback_uri`, "must be an http or https address");
   }
@@ -149,7 +149,7 @@ async function requireSubscribed(tx: Transaction, { account, overrides }: Number
   const subscribed = (await accountTable.find(tx, account)) === undefined ? undefined : await listSubscribedApps(tx, account);
   for (const [index, { app }] of overrides.entries())
     if (subscribed?.includes(app) === false)
-      throw new WorldProblem(`overrides[${index}].app`, `refers to ${app}, which is not subscribed on ${account}`);
+      throw new WorldProblem(`overrides[${index}].app`, `refers to the app ${app}, which is not subscribed to the account ${account}`);
 }
 
 async function saveOverrides(tx: Transaction, entry: NumberEntry, world: World): Promise<void> {

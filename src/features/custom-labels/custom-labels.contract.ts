@@ -82,7 +82,7 @@ export const createLabel = writeOperation({
   method: "POST",
   edge: "custom_labels",
   params: Type.Object({
-    page_label_name: Type.String({ ...labelName, description: "the label's name; no other label of the page has it" }),
+    page_label_name: Type.String({ ...labelName, description: "the label's name, which must be unique on the page" }),
   }),
   places: { page_label_name: "body" },
   aliases: { name: "page_label_name" },

@@ -6,7 +6,7 @@ export const unknownUserError = defineError({
   code: 100,
   subcode: 2018001,
   type: "OAuthException",
-  when: "no person with that page-scoped id is known to the page",
+  when: "the page-scoped id does not belong to a person of the page",
   mend: "send the page-scoped id of one of the page's people",
 });
 

@@ -33,7 +33,7 @@ export const labelSection = ownedSection({
     {
       id: described("the label's id", worldId),
       page: described("the page that owns the label", idOf("page")),
-      name: Type.String({ ...labelName, description: "the label's name; no other label of the page has it" }),
+      name: Type.String({ ...labelName, description: "the label's name, which must be unique on the page" }),
       users: Type.Array(idOf("page_person", "page"), { default: [], description: "the people of the page who have the label, by their psid" }),
     },
     "a label with which a page marks people who write to it",
@@ -50,7 +50,7 @@ export const labelSection = ownedSection({
   entryOf: async (row: LabelRow, reader) => ({ ...row, users: await listUsersOfLabel(reader, row.id) }),
   async replace(tx, entry) {
     const { id, page, users } = entry;
-    await certain(renameLabel(tx, page, id, await freeName(tx, entry)), "find the label to rename");
+    await certain(renameLabel(tx, page, id, await freeName(tx, entry)), "rename the label");
     for (const psid of await listUsersOfLabel(tx, id)) if (!users.includes(nodeId(psid))) await detachLabel(tx, page, id, psid);
     for (const psid of users) await attachLabel(tx, page, id, psid);
   },

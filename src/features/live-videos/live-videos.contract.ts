@@ -152,7 +152,7 @@ export const listLiveMap = listOperation({
   policy: liveMap,
   operation: "listLiveMap",
   summary:
-    "Lists the live map: videos that are live and have a place, newest first. With country, lists the videos that are shown there; without it, those that are shown in every country (D-114).",
+    "Lists the live map: videos that are live and have a place, newest first. With country, lists the videos that are shown in that country; without country, lists the videos that are shown in every country (D-114).",
   clauses: ["C1-3", "LIVE-18", "LIM-9", "AUTH-7"],
   decisions: ["D-51", "D-114"],
   on: null,
@@ -161,7 +161,7 @@ export const listLiveMap = listOperation({
     country: Type.Optional(
       Type.String({
         format: "country",
-        description: "the country of the viewer, ISO 3166-1 alpha-2; without it, the list has what is shown in every country",
+        description: "the country of the viewer, ISO 3166-1 alpha-2 (default: the list has only videos that are shown in every country)",
       }),
     ),
   }),
@@ -204,7 +204,7 @@ const common = {
    */
   place: Type.Optional(
     Type.Union([sentPlace, Type.Literal(""), Type.Null()], {
-      description: "where the video is shown on the live map, an object or its JSON text; null or an empty text removes it",
+      description: "the place of the video on the live map, as an object or its JSON text; null or an empty text removes the place",
     }),
   ),
   targeting: Type.Optional({ ...targeting, description: "the countries where the video may be watched" }),
@@ -214,7 +214,7 @@ const common = {
         page_id: Type.Unsafe<NodeId>({ ...worldId, description: "another page, on which the caller may publish", [PROBLEM]: NO_OTHER_PAGE }),
         action: Type.Optional(Type.Union([Type.Literal("enable_crossposting"), Type.Literal("disable_crossposting")])),
       }),
-      { maxItems: CROSSPOSTED_PAGES_MAX, description: "the pages that share the video from now on, or no longer" },
+      { maxItems: CROSSPOSTED_PAGES_MAX, description: "the pages that start or stop sharing the video" },
     ),
   ),
 };
@@ -242,7 +242,7 @@ const withoutEnd = {
 const wantedStatus = (...names: readonly string[]) =>
   Type.Union(
     names.map((one) => Type.Literal(one)),
-    { description: "the wanted status of the video; a plan needs planned_start_time" },
+    { description: "the new status of the video; a planned video needs planned_start_time" },
   );
 
 const streamAddress = {

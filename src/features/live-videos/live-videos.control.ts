@@ -71,7 +71,7 @@ async function listRunning(request: ControlRequest): Promise<unknown> {
 const feedEvent = Type.Object(
   {
     event: Type.Union([Type.Literal("started"), Type.Literal("lost"), Type.Literal("ended"), Type.Literal("no_audio")], {
-      description: "the action of the encoder; the last three actions are about the current feed",
+      description: "the action of the encoder; lost, ended and no_audio are about the current feed",
     }),
     stream_key: Type.Optional(Type.String({ description: "for `started`: the stream key that the encoder sends (default: no key is checked)" })),
   },
@@ -105,7 +105,9 @@ async function changeSealing(request: ControlRequest<unknown, Static<typeof seal
 }
 
 const takedownQuery = Type.Object({
-  reason: Type.Optional(Type.Unsafe<TakedownReason>({ ...oneOf(takedownReasons), description: `${DEFAULT_REASON} by default` })),
+  reason: Type.Optional(
+    Type.Unsafe<TakedownReason>({ ...oneOf(takedownReasons), description: `the reason for the takedown (default: ${DEFAULT_REASON})` }),
+  ),
 });
 
 async function handleTakedown(request: ControlRequest<Static<typeof takedownQuery>>): Promise<unknown> {
@@ -190,7 +192,7 @@ const LIVE_VIDEO = `${LIVE_VIDEOS}/{id}`;
 
 export const liveVideoControlRoutes: readonly ControlRoute[] = [
   route(`GET ${LIVE_VIDEOS}`, "listRunningLiveVideos", {
-    summary: `Lists the live states of running broadcasts, the newest first, at most ${RUNNING_MAX}; with Accept: text/event-stream, sends them again whenever one changes, once a second at most`,
+    summary: `Lists the live states of running broadcasts, the newest first, at most ${RUNNING_MAX}; with Accept: text/event-stream, sends all of them again whenever a state changes, once a second at most`,
     response: listOf(liveState),
     streams: [EVENT_STREAM],
     handle: listRunning,

@@ -164,7 +164,7 @@ const advertisingRefused = (parameter: string): GraphError =>
 
 /** LIVE-21: the error for a parameter about captions. */
 const captionsRefused = (parameter: string): GraphError =>
-  invalidParameter(parameter, "is refused: no endpoint creates captions; send them in the stream (CEA-608)");
+  invalidParameter(parameter, "is refused: Plaza has no endpoint for captions; send captions in the stream (CEA-608)");
 
 const unknownPlace = (): GraphError => invalidParameter("place", "must be the id of a place or a page");
 

@@ -53,7 +53,7 @@ export const liveVideo = definePolicy({
 export const liveVideoReading = definePolicy({
   ...words,
   name: "liveVideoReading",
-  summary: `a token of the page or of one that shares the video, or of a person with task ${TASK} on one of them`,
+  summary: `a token of the page or of a page that shares the video, or of a person with task ${TASK} on one of these pages`,
   readsNode: true,
   async canSee(input) {
     const { token, reader, ports } = input;

@@ -87,7 +87,7 @@ onEachDatabase("live videos of a world file", (database) => {
     const plaza = await open([{ id: "5301", page: "2001", status: "LIVE", stream_key: KEY }]);
     expect((await feedStarted(plaza.world, KEY))?.video).toBe(nodeId("5301"));
     await expect(insertEntry(plaza, "live_videos", { id: "5302", page: "2001", stream_key: KEY })).rejects.toThrow(
-      "is the key of the live video 5301",
+      "is already the stream key of the live video 5301",
     );
     await expect(insertEntry(plaza, "live_videos", { id: "5302", page: "2001", status: "VOD", stream_key: KEY })).rejects.toThrow(
       "is not allowed in that status",
@@ -227,7 +227,7 @@ onEachDatabase("live videos of a world file", (database) => {
     await expect(insert("5", { stream_key: "l".repeat(16), stream_key_sha256: "0".repeat(64) })).rejects.toThrow(
       "cannot be combined with stream_key",
     );
-    await expect(changeEntry(plaza, "live_videos", "2", { stream_key: KEY })).rejects.toThrow("is the key of the live video 1");
+    await expect(changeEntry(plaza, "live_videos", "2", { stream_key: KEY })).rejects.toThrow("is already the stream key of the live video 1");
     await changeEntry(plaza, "live_videos", "1", { title: "its own" });
     expect((await rowOf(plaza, "1")).stream_key_hash).toBe(hashOfKey(KEY));
     await expect(changeEntry(plaza, "live_videos", "1", { page: "2002" })).rejects.toThrow("cannot change");

@@ -66,23 +66,23 @@ const entry = closedMap(
     status: Type.Unsafe<PlainStatus>({
       enum: statuses.filter((status) => status !== "TAKEN_DOWN"),
       default: "UNPUBLISHED",
-      description: "the video's place in its life; LIVE_STOPPED and PROCESSING stay until somebody changes them",
+      description: "the video's status; Plaza does not change LIVE_STOPPED and PROCESSING by itself",
     }),
     condition: Type.Optional(
       Type.Unsafe<(typeof conditions)[number]>({
         enum: [...conditions],
         description:
-          "the state, for statuses that several states have. LIVE: `reconnecting` waits for a lost feed, `key_dead` takes no feed any more, `ending` saves the recording. " +
+          "the exact state of a video with the status LIVE or VOD. LIVE: `reconnecting` waits for a lost feed, `key_dead` accepts no feed any more, `ending` saves the recording. " +
           "VOD: `taken_down` can still be restored, `lapsed` cannot",
       }),
     ),
     deadline: Type.Optional(
-      described("the time at which the video's current wait ends, e.g. for a lost feed or a restore; by default the full wait from now", worldTime),
+      described("the time at which the video's current wait ends, e.g. for a lost feed or a restore (default: the full wait from now)", worldTime),
     ),
     takedown_reason: Type.Optional(
       Type.Unsafe<TakedownReason>({
         enum: [...takedownReasons],
-        description: `the reason for which the video was taken down, only with \`taken_down\` or \`lapsed\`; ${DEFAULT_REASON} if it is left out`,
+        description: `the reason why the video was taken down, only with the condition \`taken_down\` or \`lapsed\` (default: ${DEFAULT_REASON})`,
       }),
     ),
     end_reason: Type.Optional(
@@ -90,22 +90,22 @@ const entry = closedMap(
     ),
     embeddable: Type.Boolean({ default: false, description: "whether other sites may show the player" }),
     place: Type.Optional(described("the place on the live map: the id of a place or page, a point, or both", declaredPlace)),
-    targeting: Type.Optional(described("the countries in which the video may be watched; all if it is left out", targeting)),
+    targeting: Type.Optional(described("the countries in which the video may be watched (default: all countries)", targeting)),
     crossposted_pages: Type.Array(idOf("page"), { default: [], description: "other pages that share the video and list it" }),
-    planned_start_time: Type.Optional(described("the time for which the start is planned, of a SCHEDULED status", worldTime)),
-    creation_time: Type.Optional(described("the time at which the video was created; now if it is left out", worldTime)),
-    broadcast_start_time: Type.Optional(described("the time at which the broadcast began; of a LIVE video now if it is left out", worldTime)),
+    planned_start_time: Type.Optional(described("the planned start time, for a status that begins with SCHEDULED", worldTime)),
+    creation_time: Type.Optional(described("the time at which the video was created (default: now)", worldTime)),
+    broadcast_start_time: Type.Optional(described("the time at which the broadcast began (default: now, for a LIVE video)", worldTime)),
     stream_key: Type.Optional(
       Type.String({
         minLength: 16,
         maxLength: 200,
-        description: "the secret with which an encoder sends the video; not with a status that takes no feed",
+        description: "the secret with which an encoder sends the video; allowed only while an encoder can connect",
       }),
     ),
     stream_key_sha256: Type.Optional(
-      Type.String({ pattern: "^[0-9a-f]{64}$", description: "instead of the stream key, as in an export: its SHA-256, hex" }),
+      Type.String({ pattern: "^[0-9a-f]{64}$", description: "the SHA-256 of the stream key in hex, as in an export; give it instead of stream_key" }),
     ),
-    sealing_fails: Type.Boolean({ default: false, description: "for tests: saving the recording fails until this is false" }),
+    sealing_fails: Type.Boolean({ default: false, description: "for tests: while sealing_fails is true, Plaza fails to save the recording" }),
   },
   "a live video or the recording of one",
 );
@@ -139,7 +139,7 @@ function stateOf({ status, condition }: Entry): State {
 function keyOf({ stream_key, stream_key_sha256 }: Entry, state: State): string | null {
   if (stream_key !== undefined && stream_key_sha256 !== undefined) throw new WorldProblem("stream_key_sha256", "cannot be combined with stream_key");
   if (takesFeed(state)) return stream_key === undefined ? (stream_key_sha256 ?? null) : hashOfKey(stream_key);
-  if (stream_key !== undefined) throw new WorldProblem("stream_key", "is not allowed in that status, because no encoder can connect");
+  if (stream_key !== undefined) throw new WorldProblem("stream_key", "is not allowed with this status, because no encoder can connect");
   return null;
 }
 
@@ -204,7 +204,7 @@ async function entryOf(row: LiveVideoRow, reader: Reader): Promise<object> {
 
 async function requireFreeKey(tx: Transaction, { id, stream_key_hash }: LiveVideoRow): Promise<void> {
   const holder = stream_key_hash === null ? undefined : await findVideoByKey(tx, stream_key_hash);
-  if (holder !== undefined && holder.id !== id) throw new WorldProblem("stream_key", `is the key of the live video ${holder.id}`);
+  if (holder !== undefined && holder.id !== id) throw new WorldProblem("stream_key", `is already the stream key of the live video ${holder.id}`);
 }
 
 /**

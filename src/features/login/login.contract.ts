@@ -51,7 +51,7 @@ const onBase = { ...access, clientsSurfaces: ["base"], scheme: "anywhere" } as c
 const issued = Type.Object({
   access_token: Type.String(),
   token_type: Type.Optional(Type.String()),
-  expires_in: Type.Optional(Type.Integer({ description: "seconds; missing for a token that does not expire" })),
+  expires_in: Type.Optional(Type.Integer({ description: "seconds until the token expires; absent for a token that does not expire" })),
   user_id: Type.Optional(Type.String()),
   permissions: Type.Optional(Type.Array(Type.String())),
 });
@@ -67,18 +67,18 @@ const exchange = {
   on: null,
   edge: "oauth/access_token",
   params: Type.Object({
-    client_id: text("the app"),
+    client_id: text("the app's id"),
     client_secret: text("the app's secret"),
     grant_type: Type.Optional(
       Type.String({
         pattern: "^(authorization_code|client_credentials|[a-z]{1,20}_exchange_token)$",
         [PROBLEM]: "must be authorization_code, client_credentials, or the name of an exchange that ends with _exchange_token",
-        description: "authorization_code (also if it is missing), client_credentials, or the name of an exchange that ends with _exchange_token",
+        description: "authorization_code (default), client_credentials, or the name of an exchange that ends with _exchange_token",
       }),
     ),
-    code: text("the code of the dialog"),
+    code: text("the code that the login dialog returned"),
     redirect_uri: text("the address to which the dialog sent the code"),
-    code_verifier: text("the verifier, if the dialog was opened with `code_challenge`"),
+    code_verifier: text("the code verifier; required if the dialog was opened with `code_challenge`"),
   }),
   returns: issued,
   errors: ["invalidParameter"],
@@ -112,7 +112,7 @@ export const extendAccessToken = readOperation({
   ...renewal,
   operation: "extendAccessToken",
   edge: "access_token",
-  summary: "Exchanges a short-lived token of an account for a long-lived one.",
+  summary: "Exchanges a short-lived token of an account for a long-lived token.",
   params: Type.Object({
     grant_type: Type.String({ pattern: "^[a-z]{1,20}_exchange_token$", description: "the name of the exchange" }),
     client_secret: Type.String({ minLength: 1, maxLength: 1_000, description: "the app's secret" }),
@@ -153,7 +153,7 @@ export const deletePermission = writeOperation({
   on: "user",
   method: "DELETE",
   edge: "permissions",
-  params: Type.Object({ permission: text("the permission; without it the app is removed") }),
+  params: Type.Object({ permission: text("the permission to revoke; without a permission, the app is removed") }),
   returns: Type.Object({ success: Type.Boolean() }),
   errors: ["invalidParameter"],
 });

@@ -16,7 +16,7 @@ const removal = Type.Object(
   {
     app: { ...worldId, description: "the id of the app" },
     user: { ...worldId, description: "the id of the person" },
-    delete_data: Type.Optional(Type.Boolean({ description: "the person also asks the app to delete her data" })),
+    delete_data: Type.Optional(Type.Boolean({ description: "whether the person also asks the app to delete the person's data" })),
   },
   { additionalProperties: false },
 );
@@ -24,12 +24,12 @@ const removal = Type.Object(
 const newLogin = Type.Object(
   {
     app: { ...worldId, description: "the id of the app" },
-    user: Type.Optional({ ...worldId, description: "the id of the person; give either this or `social_account`" }),
+    user: Type.Optional({ ...worldId, description: "the id of the user who logs in; give either `user` or `social_account`" }),
     social_account: Type.Optional({ ...worldId, description: "the id of the account that logs in" }),
     scopes: Type.Optional(
       Type.Array(Type.String({ pattern: SCOPE_NAME.source }), {
         maxItems: SCOPES_MAX,
-        description: "the permissions that the person grants; all that Plaza has by default",
+        description: "the permissions that the person grants (default: all of Plaza's permissions)",
       }),
     ),
   },
@@ -37,19 +37,19 @@ const newLogin = Type.Object(
 );
 
 const loggedIn = Type.Object({
-  access_token: Type.String({ description: "the value of the token; it is shown only here and cannot be read again" }),
+  access_token: Type.String({ description: "the value of the token; only this response contains the value, which cannot be read again" }),
   token_type: Type.Literal("bearer"),
   expires_in: Type.Integer({ description: "seconds" }),
   app: Type.String(),
   user: Type.Optional(Type.String()),
   social_account: Type.Optional(Type.String()),
-  scopes: Type.Array(Type.String(), { description: "the permissions of the token: those granted now, and those granted before" }),
+  scopes: Type.Array(Type.String(), { description: "the permissions of the token: all that the person granted now or earlier" }),
   warnings,
 });
 
 /** Logs in as a person of a sandbox (D-388). */
 async function handleLogin({ deps, world, body }: ControlRequest<unknown, Static<typeof newLogin>>): Promise<unknown> {
-  if (!deps.server.sandbox) throw conflict("only in a sandbox can you act as a person who logs in; POST …/tokens makes a token for a script");
+  if (!deps.server.sandbox) throw conflict("you can log in as a person only in a sandbox; for a script, create a token with POST …/tokens");
   const { app, user, social_account, scopes = [...deps.registry.scopes].sort() } = body;
   const person = user ?? social_account;
   if (person === undefined || (user !== undefined && social_account !== undefined)) throw badRequest("give either user or social_account", "user");

@@ -105,7 +105,7 @@ export async function answerDialog(
   const asked = openedForm(world, form.get("form_token") ?? "");
   const isCurrent = asked !== undefined && asked.cookie === hashOf(browser) && asked.ends_at > unixSeconds(world.clock);
   if (!isCurrent || (asked.person === undefined) !== isChosen || asked.host !== (surface === "social_login" ? "social_login" : "base"))
-    return problem("This form is not from a page that this browser has open. Go back to the app, and log in again.");
+    return problem("This form does not belong to a login page that is open in this browser. Go back to the app, and log in again.");
   const { redirect_uri, host, scopes } = asked;
   const app = await world.tokens.findApp(asked.app);
   // The app's `redirect_uris` may have changed while the page was open, so the address is checked again.

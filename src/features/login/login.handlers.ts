@@ -49,9 +49,10 @@ async function exchangeCode({ caller, params, world, graphRequest }: Exchange): 
     }
     // The code is marked as used before the other parameters are checked, so that nobody can try several values with one code.
     if (stored.expires_at <= now) return refusedCode("has expired; open the dialog again");
-    if (stored.redirect_uri !== redirect_uri) return invalidParameter("redirect_uri", "differs from the one of the dialog; the code is used up");
+    if (stored.redirect_uri !== redirect_uri)
+      return invalidParameter("redirect_uri", "differs from the redirect_uri of the dialog; the code cannot be used again");
     const problem = verifierProblem(stored.challenge, params.code_verifier);
-    if (problem !== undefined) return invalidParameter("code_verifier", `${problem}; the code is used up`);
+    if (problem !== undefined) return invalidParameter("code_verifier", `${problem}; the code cannot be used again`);
     const { value } = await issueToken(tx, world, stored, SHORT_SECONDS, hash);
     if (isAccountHost) return { access_token: value, user_id: stored.person, permissions: [...stored.scopes] };
     return { access_token: value, token_type: "bearer", expires_in: SHORT_SECONDS };
@@ -69,7 +70,7 @@ function verifierProblem(challenge: string, verifier: string | undefined): strin
   if (verifier === undefined) return "is required, because the dialog was opened with code_challenge";
   const made = Buffer.from(createHash("sha256").update(verifier).digest("base64url"));
   const expected = Buffer.from(challenge);
-  return made.length === expected.length && timingSafeEqual(made, expected) ? undefined : "does not belong to the code_challenge";
+  return made.length === expected.length && timingSafeEqual(made, expected) ? undefined : "does not match the code_challenge of the dialog";
 }
 
 async function revokeAll(tx: Transaction, world: World, code: string): Promise<void> {

@@ -83,7 +83,7 @@ function mistakeIn({ host, scopes, challenge, answers }: Asked, query: URLSearch
   const isAnswered = answers.some((answer) => answer !== "granted_scopes") && answers.every((answer) => ANSWERS.includes(answer));
   if (host === "social_login" && (!isAnswered || answers.length > 1 || answers[0] !== "code"))
     return mistake("unsupported_response_type", "response_type must be code");
-  if (!isAnswered) return mistake("unsupported_response_type", "response_type must be code, token or both, and may have granted_scopes besides");
+  if (!isAnswered) return mistake("unsupported_response_type", "response_type must be code, token or both, optionally with granted_scopes");
   if (scopes.length > SCOPES_MAX || scopes.some((scope) => !SCOPE_NAME.test(scope)))
     return mistake("invalid_scope", "scope must be a list of names of permissions, separated by commas", "invalid_scope");
   if (challenge !== "" && (query.get("code_challenge_method") !== "S256" || !/^[A-Za-z0-9_-]{43}$/.test(challenge)))

@@ -45,7 +45,7 @@ export async function personSignedIn(world: World, signIn: SignIn, isAccount: bo
   const signed = payloadOf(given, signIn.key);
   if (signed === undefined) return refusal("the signature is wrong, so the sign-in page and Plaza have different keys");
   const { user_id, nonce, issued_at } = signed.payload;
-  if (nonce !== nonceOf(browser)) return refusal("the answer is for another browser, or this browser keeps no cookies");
+  if (nonce !== nonceOf(browser)) return refusal("the answer is for another browser, or this browser does not store cookies");
   if (typeof issued_at !== "number" || !(issued_at <= signIn.nowSeconds + AHEAD_SECONDS))
     return refusal("issued_at must be the current time in Unix seconds");
   const endsAt = issued_at + LIFE_SECONDS;
@@ -59,7 +59,7 @@ export async function personSignedIn(world: World, signIn: SignIn, isAccount: bo
   return isNew ? person : toPage(signIn, browser);
 }
 
-const refusal = (reason: string): Problem => problem(`The answer of the sign-in page does not count: ${reason}.`);
+const refusal = (reason: string): Problem => problem(`The answer of the sign-in page was refused: ${reason}.`);
 
 /**
  * Returns the nonce, a text that the sign-in page must send back. The nonce is a hash of the browser's cookie, so each browser has another nonce, and

@@ -342,7 +342,7 @@ onEachDatabase("attacks on a login", (database) => {
 
   test("D-381: errors of the request go to the registered address, with the state", async () => {
     const plaza = await open();
-    const error_description = "response_type must be code, token or both, and may have granted_scopes besides";
+    const error_description = "response_type must be code, token or both, optionally with granted_scopes";
     for (const response_type of ["", "granted_scopes", "id_token", "code id_token", "none"])
       expect(await refusalOf(plaza, { response_type })).toEqual({
         ...{ error: "unsupported_response_type", error_reason: "invalid_request", error_description, state: "x&y" },
@@ -374,7 +374,7 @@ onEachDatabase("attacks on a login", (database) => {
       (await exchange(plaza, code ?? (await fresh()), given)).body.error.message;
     expect(await message({ client_id: "1002", client_secret: "other" })).toContain("code is not a code of this app");
     const code = await fresh();
-    expect(await message({ redirect_uri: "https://shop.example/other?x=1" }, code)).toContain("redirect_uri differs from the one of the dialog");
+    expect(await message({ redirect_uri: "https://shop.example/other?x=1" }, code)).toContain("redirect_uri differs from the redirect_uri of the dialog");
     // A wrong address uses the code up, so that nobody can try addresses.
     expect(await message({}, code)).toContain("was exchanged before");
     const kept = await fresh();
@@ -395,7 +395,7 @@ onEachDatabase("attacks on a login", (database) => {
     const message = async (given: Record<string, string>, sent: Record<string, string>) =>
       (await exchange(plaza, await codeOf(plaza, given), sent)).body.error.message;
     expect(await message(asked, {})).toContain("code_verifier is required");
-    expect(await message(asked, { code_verifier: code_challenge })).toContain("does not belong to the code_challenge");
+    expect(await message(asked, { code_verifier: code_challenge })).toContain("does not match the code_challenge of the dialog");
     expect(await message({}, { code_verifier: verifier })).toContain("the dialog was opened without code_challenge");
     // Neither the weaker method nor a missing method is accepted.
     expect(await refusalOf(plaza, { code_challenge: verifier })).toMatchObject({ error: "invalid_request" });

@@ -10,7 +10,7 @@ export const microblogUserSection = section({
     {
       id: described("the account's id", worldId),
       username: Type.String({ default: "", description: "the account's name" }),
-      user: Type.Optional(described("the user whose account it is", idOf("user"))),
+      user: Type.Optional(described("the user who owns the account", idOf("user"))),
     },
     "an account of the microblog",
   ),

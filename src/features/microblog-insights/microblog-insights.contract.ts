@@ -70,7 +70,7 @@ export const readUserInsights = readOperation({
     breakdown: Type.Optional(
       Type.Unsafe<Breakdown>({
         ...oneOf<Breakdown>(breakdowns),
-        description: "by which attribute `follower_demographics` is divided; by default by each in turn",
+        description: "the attribute by which `follower_demographics` is divided (default: each attribute in turn)",
       }),
     ),
   }),

@@ -15,7 +15,7 @@ export const microblogMediaSection = ownedSection({
       id: described("the post's id", worldId),
       owner: described("the microblog account that posted it", idOf("microblog_user")),
       text: Type.String({ default: "", description: "the post's text" }),
-      timestamp: Type.Optional(described("the time of the post; now if it is left out", worldTime)),
+      timestamp: Type.Optional(described("the time of the post (default: now)", worldTime)),
     },
     "a post of a microblog account",
   ),
@@ -51,11 +51,15 @@ export const activitySection = section({
   entry: closedMap(
     {
       target: described("the post or the microblog account that was seen, liked and so on", worldId),
-      metric: Type.Unsafe<RecordedMetric>({ enum: [...recordedMetrics], description: "the metric of the insights that grows" }),
-      time: Type.Optional(described("the time at which it happened; now if it is left out", worldTime)),
-      value: Type.Integer({ minimum: 0, maximum: VALUE_MAX, default: 1, description: "how often it happened" }),
+      metric: Type.Unsafe<RecordedMetric>({ enum: [...recordedMetrics], description: "the metric of the insights whose value grows" }),
+      time: Type.Optional(described("the time of the activity (default: now)", worldTime)),
+      value: Type.Integer({ minimum: 0, maximum: VALUE_MAX, default: 1, description: "the number that is added to the metric" }),
       link_url: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 2_048, description: "the link that was clicked; required for clicks, and only for clicks" }),
+        Type.String({
+          minLength: 1,
+          maxLength: 2_048,
+          description: "the link that was clicked; required for the metric clicks, and allowed only with that metric",
+        }),
       ),
     },
     "activity that the insights of a microblog account or post count",
@@ -78,13 +82,13 @@ export const followersSection = section({
   key: "followers",
   entry: closedMap(
     {
-      microblog_user: described("the microblog account that these people follow", idOf("microblog_user")),
+      microblog_user: described("the microblog account that the group follows", idOf("microblog_user")),
       country: group("the followers' country, e.g. DE"),
       city: group("the followers' city"),
       age: group("the followers' age, e.g. 25-34"),
       gender: group("the followers' gender, e.g. F"),
-      count: Type.Integer({ minimum: 0, maximum: VALUE_MAX, default: 1, description: "the number of these followers" }),
-      time: Type.Optional(described("the time from which they follow the account; now if it is left out", worldTime)),
+      count: Type.Integer({ minimum: 0, maximum: VALUE_MAX, default: 1, description: "the number of followers in the group" }),
+      time: Type.Optional(described("the time at which the group began to follow the account (default: now)", worldTime)),
     },
     "a group of followers of a microblog account",
   ),

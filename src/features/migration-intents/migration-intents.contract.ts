@@ -63,8 +63,8 @@ export const readIntent = {
   errors: ["unknownObject404", "fieldUnavailable"],
 } as const satisfies Access & { operation: string };
 
-export const NO_SOLUTION = "is not a solution";
-export const NO_OTHER_ACCOUNT = "is not another account to which the app is subscribed and for which you may act";
+export const NO_SOLUTION = "must be the id of a multi-partner solution";
+export const NO_OTHER_ACCOUNT = "must be another account to which the app is subscribed and for which you may act";
 
 export const setSolutionMigrationIntent = writeOperation({
   operation: "setSolutionMigrationIntent",
@@ -82,7 +82,7 @@ export const setSolutionMigrationIntent = writeOperation({
   params: Type.Object({
     solution_id: Type.Unsafe<NodeId>({
       ...worldId,
-      description: "the multi-partner solution: one of the app's, or of another intent of the account",
+      description: "the id of a multi-partner solution that the app owns, or that another intent of the account names",
       [PROBLEM]: NO_SOLUTION,
     }),
     destination_waba: Type.Optional(

@@ -10,7 +10,7 @@ const NO_ACCOUNT = nodeId("9223372036854775807");
 export const migrationIntent = definePolicy({
   ...chatappAccount,
   name: "migrationIntent",
-  summary: "a user or system user token of an app that is subscribed on either account or owns the solution",
+  summary: "a user or system user token of an app that is subscribed to either account or owns the solution",
   readsNode: true,
   async canSee({ token, node, reader, ports, facts }) {
     const parties = await findParties(reader, node.owner, node.id);

@@ -22,12 +22,12 @@ const intent = closedMap(
   {
     id: described("the intent's id", worldId),
     waba: described("the business messaging account that migrates", idOf("chatapp_account")),
-    destination_waba: Type.Optional(described("the business messaging account to which it migrates", idOf("chatapp_account"))),
-    solution: Type.Optional(described("the solution to which it migrates", idOf("solution"))),
+    destination_waba: Type.Optional(described("the business messaging account to which `waba` migrates", idOf("chatapp_account"))),
+    solution: Type.Optional(described("the solution to which the account migrates", idOf("solution"))),
     status: Type.Unsafe<Status>({
       ...status,
       default: "INITIATED",
-      description: "the status goes from INITIATED to ACCEPTED to COMPLETED, and from the first two also to REJECTED",
+      description: "the status goes from INITIATED to ACCEPTED to COMPLETED, and from INITIATED or ACCEPTED also to REJECTED",
     }),
   },
   "the intent to migrate a business messaging account",

@@ -63,8 +63,8 @@ onEachDatabase("pages", (database) => {
   test("a person cannot have an id that another node has, on a new page or an existing one", async () => {
     const plaza = await open();
     const taken = [{ psid: "9901" }, { psid: "9101" }];
-    await expect(insertEntry(plaza, "pages", { id: "2009", people: taken })).rejects.toThrow("9101 is taken");
-    await expect(changeEntry(plaza, "pages", "2001", { people: taken })).rejects.toThrow("9101 is taken");
+    await expect(insertEntry(plaza, "pages", { id: "2009", people: taken })).rejects.toThrow("9101 is already in use");
+    await expect(changeEntry(plaza, "pages", "2001", { people: taken })).rejects.toThrow("9101 is already in use");
     expect(await findEntry(plaza, "pages", "2009")).toBeUndefined();
     expect((await findEntry(plaza, "pages", "2001"))?.people).toEqual([
       { psid: "9001", name: "Guest" },

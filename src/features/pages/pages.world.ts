@@ -22,11 +22,11 @@ import {
 } from "./pages.store.ts";
 
 const person = closedMap({
-  psid: described("the person's page-scoped id: the id that this page knows", worldId),
+  psid: described("the person's page-scoped id, which differs from page to page", worldId),
   name: Type.String({ default: "", description: "the person's name" }),
 });
 const role = closedMap({
-  user: described("the person, a user", idOf("user")),
+  user: described("the id of the user who has the role", idOf("user")),
   tasks: Type.Array(Type.Union(pageTasks.map((task) => Type.Literal(task))), { default: [], description: "the tasks that the person may do" }),
   via_business: Type.Boolean({ default: false, description: "whether the person got the role through a business; some reads then need more scopes" }),
 });
@@ -58,7 +58,7 @@ async function endRole(tx: Transaction, page: NodeId, user: NodeId, world: World
 }
 
 async function addPerson(tx: Transaction, page: NodeId, psid: NodeId, name: string, index: number): Promise<void> {
-  if (!(await insertPerson(tx, page, psid, name))) throw new TakenProblem(`people[${index}].psid`, `${psid} is taken`);
+  if (!(await insertPerson(tx, page, psid, name))) throw new TakenProblem(`people[${index}].psid`, `${psid} is already in use`);
 }
 
 /** Erases a person from the pages to which the person has written, and detaches the person's labels (D-172). */

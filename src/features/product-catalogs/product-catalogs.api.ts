@@ -86,7 +86,7 @@ async function isAllowed({ token, node, reader, ports, facts }: PolicyInput, { t
 export const catalogAccess = definePolicy({
   name: "catalogAccess",
   summary:
-    "a token of the catalog's page, or of a person with task MANAGE, ADVERTISE or CREATE_CONTENT on it, of its business, or of an agency that it is shared with",
+    "a token of the catalog's page, or of a person with task MANAGE, ADVERTISE or CREATE_CONTENT on the page, of the catalog's business, or of an agency with which the catalog is shared",
   kinds: ["page", "user", "system_user"],
   scopes: [],
   canSee: (input) => isAllowed(input, toAccess),
@@ -100,7 +100,7 @@ export const catalogFilling = definePolicy({
   ...catalogReading,
   name: "catalogFilling",
   summary:
-    "a token of the catalog's page, or of a person with task MANAGE or CREATE_CONTENT on it, of its business, or of an agency that may manage it",
+    "a token of the catalog's page, or of a person with task MANAGE or CREATE_CONTENT on the page, of the catalog's business, or of an agency that may manage the catalog",
   deny: async (input) =>
     (await isAllowed(input, toFill)) ? undefined : taskMissing("the page task MANAGE or CREATE_CONTENT, or an agency that manages the catalog"),
 });
@@ -109,7 +109,7 @@ export const catalogFilling = definePolicy({
 export const catalogDeletion = definePolicy({
   ...catalogReading,
   name: "catalogDeletion",
-  summary: "a token of the catalog's page, or of a person with task MANAGE on it or of its business",
+  summary: "a token of the catalog's page, or of a person with task MANAGE on the page, or of the catalog's business",
   deny: async (input) => ((await isAllowed(input, toDelete)) ? undefined : taskMissing("the page task MANAGE or the catalog's business")),
 });
 

@@ -20,7 +20,7 @@ const permittedTask = Type.Unsafe<"240588526848665" | "2015469438531460">({ enum
 const PERMITTED_TASKS_MAX = 100;
 
 /** The error text for a wrong business (D-56). The text is the same whether the value is not an id or is the id of a business that does not exist. */
-export const NO_BUSINESS = "is not a business";
+export const NO_BUSINESS = "must be the id of a business";
 const business = (description: string) => Type.Unsafe<NodeId>({ ...worldId, description, [PROBLEM]: NO_BUSINESS });
 
 const agency = Type.Object({
@@ -93,11 +93,11 @@ export const createCatalog = writeOperation({
       Type.Object(
         {
           external_business_id: Type.Optional(
-            Type.String({ maxLength: EXTERNAL_BUSINESS_ID_CHARACTERS_MAX, description: "your own id of the business" }),
+            Type.String({ maxLength: EXTERNAL_BUSINESS_ID_CHARACTERS_MAX, description: "your own id for the business" }),
           ),
           agency: Type.Optional(agency),
         },
-        { description: "the business as you know it, and an agency that the catalog is shared with" },
+        { description: "your own id for the business, and an agency with which the catalog is shared" },
       ),
     ),
   }),

@@ -7,10 +7,11 @@ import { type Catalog, deleteCatalog, findCatalog, insertCatalog, listAllCatalog
 
 const task = Type.Unsafe<(typeof catalogTasks)[number]>({ enum: [...catalogTasks] });
 const agency = closedMap({
-  business: described("the agency, a business", idOf("business")),
+  business: described("the id of the agency's business", idOf("business")),
   permitted_tasks: Type.Array(task, {
     minItems: 1,
-    description: "the ids of the tasks that the agency may do: 240588526848665 is to manage the catalog, 2015469438531460 to advertise with it",
+    description:
+      "the ids of the tasks that the agency may do: 240588526848665 allows managing the catalog, 2015469438531460 advertising with the catalog",
   }),
 });
 

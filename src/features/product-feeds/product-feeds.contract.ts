@@ -18,7 +18,7 @@ import { credentials, readSchedule, type ScheduleKind, scheduleParameter, schedu
 export const productFeed = definePolicy({
   ...catalogAccess,
   name: "productFeed",
-  summary: "access to the feed's catalog: by a page task, by its business, or by an agency that it is shared with",
+  summary: "access to the feed's catalog: by a page task, by the catalog's business, or by an agency with which the catalog is shared",
   scopes: ["catalog_management"],
 });
 
@@ -163,8 +163,8 @@ export const listFeeds = listOperation({
 
 const name = Type.String({ ...filledText(FEED_NAME_CHARACTERS_MAX), description: "the feed's name" });
 const schedules = {
-  schedule: scheduleParameter("when the file is fetched that replaces all items; null or an empty text ends it"),
-  update_schedule: scheduleParameter("when the file is fetched that adds and changes items; null or an empty text ends it"),
+  schedule: scheduleParameter("the times at which Plaza fetches a file that replaces all items; null or an empty text ends the schedule"),
+  update_schedule: scheduleParameter("the times at which Plaza fetches a file that adds and changes items; null or an empty text ends the schedule"),
 };
 
 const writing = {
@@ -190,7 +190,7 @@ export const updateFeed = writeOperation({
   ...writing,
   operation: "updateFeed",
   decisions: ["D-146"],
-  summary: "Changes the name or a schedule of a product feed; an empty schedule ends it (D-146).",
+  summary: "Changes the name or a schedule of a product feed; an empty value ends the schedule (D-146).",
   on: "product_feed",
   edge: null,
   params: Type.Object({ name: Type.Optional(name), ...schedules }),
@@ -223,7 +223,7 @@ export const listArticlesAndPublications = listOperation({
   decisions: ["D-13", "D-56", "D-140", "D-141", "D-142", "D-143"],
   on: "product_feed",
   edge: "articles_and_publications",
-  params: Type.Object({ summary: Type.Optional(Type.Boolean({ description: "true: also the number of all items" })) }),
+  params: Type.Object({ summary: Type.Optional(Type.Boolean({ description: "whether the response also has the number of all items" })) }),
   items: articleOrPublication,
   extras: Type.Object({ summary: Type.Object({ total_count: Type.Integer() }, { additionalProperties: false }) }),
 });
@@ -265,16 +265,16 @@ export const createUpload = writeOperation({
   multipartBytesMax: REQUEST_BYTES_MAX,
   params: Type.Object(
     {
-      file: Type.Optional(Type.Unsafe<UploadedFile>({ format: "binary", description: "a file of multipart/form-data" })),
+      file: Type.Optional(Type.Unsafe<UploadedFile>({ format: "binary", description: "the feed file, as a file of multipart/form-data" })),
       url: Type.Optional(
         Type.String({
           minLength: 1,
           maxLength: FETCHED_URL_CHARACTERS_MAX,
-          description: "the address of the file, in place of `file`",
+          description: "the address of the feed file; send either `url` or `file`",
           format: "web-address",
         }),
       ),
-      update_only: Type.Optional(Type.Boolean({ description: "true: items that the file does not name stay" })),
+      update_only: Type.Optional(Type.Boolean({ description: "whether items that are not in the file stay in the feed" })),
       ...credentials,
     },
     { anyOf: [having("file"), having("url")], not: having("file", "url") },

@@ -68,14 +68,14 @@ onEachDatabase("feed uploads", (database) => {
     expect(await alerts()).toEqual([]);
     for (const [status, reason] of [
       ["running", "the file is being read"],
-      ["pending", "the upload waits for earlier uploads or for a free place"],
+      ["pending", "the upload waits until earlier uploads end"],
       ["receiving", "the sender has not sent the whole file"],
     ] as const) {
       await becomes(status, 3_601);
       expect(await alerts()).toEqual([
         {
           ...{ kind: "feed", level: "error", of: "8101", time: 1_795_000_000 - 3_601 },
-          text: `Upload 1 of feed 8101 has not been read for more than an hour: ${reason}. If there is an alert about its job, that alert says why.`,
+          text: `Upload 1 of feed 8101 has not finished after more than an hour: ${reason}. An alert about the upload's job, if there is one, says why.`,
         },
       ]);
     }

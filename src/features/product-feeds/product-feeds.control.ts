@@ -23,7 +23,7 @@ const format = Type.Unsafe<(typeof feedFormats)[number]>({ enum: [...feedFormats
 const rowCount = (description: string) => Type.Integer({ minimum: 0, description });
 
 const rowError = Type.Object({
-  severity: Type.Optional(Type.Literal("warning", { description: "the item of the row is kept" })),
+  severity: Type.Optional(Type.Literal("warning", { description: "warning: the item of the row is kept without the wrong value" })),
   line: Type.Integer({ description: "the number of the line in the unpacked file; the first line is 1" }),
   retailer_id: Type.Optional(Type.String()),
   field: Type.Optional(Type.String()),
@@ -33,12 +33,12 @@ const rowError = Type.Object({
 const upload = Type.Object({
   feed: Type.String(),
   n: Type.Integer({ description: "the number of the upload; the first upload of a feed is 1" }),
-  status: Type.Unsafe<string>({ enum: [...uploadStatuses], description: "done: the feed has exactly these items; failed: the feed is unchanged" }),
+  status: Type.Unsafe<string>({ enum: [...uploadStatuses], description: "done: the feed has the items of the file; failed: the feed is unchanged" }),
   source: Type.Unsafe<string>({ enum: ["file", "url"] }),
   url: Type.Optional(Type.String()),
   file_name: Type.Optional(Type.String()),
   format: Type.Optional(format),
-  update_only: Type.Optional(Type.Literal(true, { description: "the items of the file are added to those of the feed" })),
+  update_only: Type.Optional(Type.Literal(true, { description: "the items of the file are added to the items of the feed" })),
   bytes: Type.Integer({ description: "the size of the file, as it was sent or fetched" }),
   created_time: Type.Integer({ description: "Unix seconds" }),
   started_time: Type.Optional(Type.Integer({ description: "Unix seconds" })),
@@ -46,7 +46,7 @@ const upload = Type.Object({
   rows: rowCount("all rows so far, good and bad"),
   items: rowCount("items that were read from the rows"),
   items_added: rowCount("items with a retailer_id that is new to the feed"),
-  items_replaced: rowCount("items with a retailer_id that the feed had"),
+  items_replaced: rowCount("items with a retailer_id that the feed already had"),
   items_removed: rowCount("items of the feed that are not in the file"),
   bad_rows: rowCount("rows that are not valid items"),
   duplicates: rowCount("rows that replaced an earlier row of the file"),
@@ -94,7 +94,7 @@ const bytes = Type.String({ format: "binary" });
 
 const uploadQuery = Type.Object({
   format: Type.Optional({ ...format, description: "the format of the file (default: detected from its beginning)" }),
-  update_only: Type.Optional(Type.Boolean({ description: "true: items that the file does not have stay in the feed" })),
+  update_only: Type.Optional(Type.Boolean({ description: "whether items that are not in the file stay in the feed" })),
 });
 type UploadQuery = Static<typeof uploadQuery>;
 
@@ -222,7 +222,7 @@ const STUCK_AFTER_SECONDS = 3_600;
 
 const stuckText: Readonly<Record<string, string>> = {
   receiving: "the sender has not sent the whole file",
-  pending: "the upload waits for earlier uploads or for a free place",
+  pending: "the upload waits until earlier uploads end",
   running: "the file is being read",
 };
 
@@ -237,6 +237,6 @@ export const feedAlerts = async ({ database: { reader }, clock }: World): Promis
           }
         : {
             ...{ kind: "feed", level: "error", of: feed, time: created_time },
-            text: `Upload ${n} of feed ${feed} has not been read for more than an hour: ${stuckText[status]}. If there is an alert about its job, that alert says why.`,
+            text: `Upload ${n} of feed ${feed} has not finished after more than an hour: ${stuckText[status]}. An alert about the upload's job, if there is one, says why.`,
           },
   );

@@ -107,11 +107,11 @@ const availabilityOf = (input: string): string => (AVAILABILITY.has(input) ? inp
 
 const short = text(SHORT_CHARACTERS_MAX);
 
-const ownLabel = { meaning: "a label of the seller's own", read: short };
+const ownLabel = { meaning: "a label that the seller chooses", read: short };
 
 /** For each field, its meaning for the documentation, and the function that reads its value. */
 const definitions: Readonly<Record<ItemField, { readonly meaning: string; readonly read: (field: ItemField) => ReadField }>> = {
-  retailer_id: { meaning: "the seller's own id of the item; different in each item of the feed", read: short },
+  retailer_id: { meaning: "the seller's id for the item, which must be unique in the feed", read: short },
   name: { meaning: "the item's title", read: text(NAME_CHARACTERS_MAX) },
   image_url: { meaning: "the address of the item's picture", read: webAddress },
   url: { meaning: "the address of the item's page", read: webAddress },
@@ -145,7 +145,7 @@ const definitions: Readonly<Record<ItemField, { readonly meaning: string; readon
   },
   availability: {
     meaning: "the availability of the item, e.g. in stock",
-    read: reader("is not a known availability", (input) => AVAILABILITY.has(availabilityOf(input)), availabilityOf),
+    read: reader("is not an availability such as in stock", (input) => AVAILABILITY.has(availabilityOf(input)), availabilityOf),
   },
   custom_label_0: ownLabel,
   custom_label_1: ownLabel,
@@ -163,7 +163,7 @@ const keptReaders = keptFields.map((field) => ({
 }));
 const PRICE_AT = keptFields.indexOf("price");
 /** D-141: the reasons why a `sale_price` is left out, and why a row without a retailer_id is bad. */
-const withoutPrice = new BadItem("sale_price", "has no price beside it");
+const withoutPrice = new BadItem("sale_price", "is given without a price");
 const missingId = new BadItem("retailer_id", "is missing");
 
 /**
@@ -218,7 +218,7 @@ function withCurrency(raw: RawItem, warn: ((wrong: BadItem) => void) | undefined
     if (raw[field]?.includes(" ") !== true) continue;
     const split = splitPrice(read, field);
     if (split === undefined && warn === undefined) return twoCurrencies;
-    if (split === undefined) warn?.(new BadItem(field, "is in another currency than the row"));
+    if (split === undefined) warn?.(new BadItem(field, "is not in the currency of the row"));
     read = split ?? { ...read, [field]: "" };
   }
   return read;

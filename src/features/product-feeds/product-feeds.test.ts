@@ -197,7 +197,7 @@ onEachDatabase("product feeds", (database) => {
       { id: "8102", catalog: "8001", items: [item("b1", { id })] },
     ];
     await open({ world: { ...world, product_feeds: feeds("78") } });
-    await expect(open({ world: { ...world, product_feeds: feeds("77") } })).rejects.toThrow("77 is taken");
+    await expect(open({ world: { ...world, product_feeds: feeds("77") } })).rejects.toThrow("77 is already in use");
   });
 
   test("an update by the control API replaces the items; items that stay keep their ids, and the others are deleted", async () => {

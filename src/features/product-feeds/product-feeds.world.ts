@@ -29,7 +29,7 @@ const schemaOfField = (field: ItemField) => {
   return isRequired(field) ? Type.String({ description }) : Type.Optional(Type.Union([Type.String(), Type.Number()], { description }));
 };
 const itemEntry = closedMap({
-  id: Type.Optional(described("the item's id; by default Plaza creates one", worldId)),
+  id: Type.Optional(described("the item's id (default: a new id)", worldId)),
   ...Object.fromEntries(itemFields.map((field) => [field, schemaOfField(field)])),
 });
 
@@ -38,8 +38,8 @@ const entry = closedMap(
     id: described("the feed's id", worldId),
     catalog: described("the catalog that the feed fills", idOf("product_catalog")),
     name: Type.String({ maxLength: FEED_NAME_CHARACTERS_MAX, default: "", description: "the feed's name" }),
-    schedule: Type.Optional(closedMap(scheduleWords, "the times at which a file is fetched that replaces the items")),
-    update_schedule: Type.Optional(closedMap(scheduleWords, "the times at which a file is fetched that adds to the items")),
+    schedule: Type.Optional(closedMap(scheduleWords, "the times at which Plaza fetches a file that replaces the items")),
+    update_schedule: Type.Optional(closedMap(scheduleWords, "the times at which Plaza fetches a file that adds and changes items")),
     items: Type.Array(itemEntry, { default: [], description: "the articles and publications of the feed, in their order" }),
   },
   "a feed of items in a catalog",
@@ -75,11 +75,11 @@ async function saveItems(tx: Transaction, { id: feed, items }: Entry, world: Wor
     if (seen.has(retailer_id)) throw new WorldProblem(`items[${index}].retailer_id`, `repeats ${retailer_id}`);
     seen.add(retailer_id);
     if (ownId !== undefined && ((await findNode(tx, ownId)) !== undefined || (await isItemOfOtherFeed(tx, feed, ownId))))
-      throw new TakenProblem(`items[${index}].id`, `${ownId} is taken`);
+      throw new TakenProblem(`items[${index}].id`, `${ownId} is already in use`);
     rows.push({ id: ownId ?? ids.get(retailer_id) ?? world.ids.mint(), retailer_id, position: index + 1, item: text });
   }
   const inserted = await insertItems(tx, generation, rows);
-  if (inserted < rows.length) throw new WorldProblem("items", "contains an id twice");
+  if (inserted < rows.length) throw new WorldProblem("items", "contains two items with the same id");
   await showGeneration(tx, feed, generation, rows.length);
   // The feed's job deletes the items of the previous generation.
   if (shown.generation !== 0) await scheduleIngestion(tx, world, feed);
@@ -115,7 +115,7 @@ export const feedSection = section({
     const { id, catalog } = given;
     const settings = settingsOf(given, world);
     const stored = await findFeed(tx, id);
-    if (stored?.catalog !== catalog) throw new WorldProblem("catalog", "of a feed cannot be changed");
+    if (stored?.catalog !== catalog) throw new WorldProblem("catalog", "cannot change");
     await saveSettings(tx, id, settings);
     await planFetches(tx, world, id, changedOf(stored, settings));
     await saveItems(tx, given, world);

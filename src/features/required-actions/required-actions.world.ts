@@ -16,11 +16,11 @@ const entry = closedMap(
     app: described("the app whose developers must act", idOf("app")),
     title: Type.String({ default: "", description: "the task in a few words" }),
     description: Type.Optional(Type.String({ description: "the task in detail" })),
-    due_date: Type.Optional(described("the time after which an action that is not completed is `past_due`; never if it is left out", worldTime)),
+    due_date: Type.Optional(described("the time after which an action that is not completed is `past_due` (default: never)", worldTime)),
     status: Type.Unsafe<Static<typeof status>>({
       ...status,
       default: "in_progress",
-      description: "the status goes from `in_progress` to `in_review`, and from there to `completed` or back; from `past_due` to `in_review`",
+      description: "the status goes from `in_progress` to `in_review`, then to `completed` or back to `in_progress`; from `past_due` to `in_review`",
     }),
   },
   "something that the platform requires the developers of an app to do",

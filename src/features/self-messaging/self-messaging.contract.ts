@@ -28,7 +28,7 @@ export const sendSelfMessage = writeOperation({
   params: Type.Object({
     message: Type.Object(
       {
-        text: Type.String({ minLength: 1, maxLength: TEXT_CHARACTERS_MAX, description: "what is sent" }),
+        text: Type.String({ minLength: 1, maxLength: TEXT_CHARACTERS_MAX, description: "the text of the message" }),
         /** The schema has the parameter `quick_replies` only so that Plaza can refuse it (D1-10); an empty list counts as absent. */
         quick_replies: Type.Optional(
           Type.Array(Type.Unknown(), {

@@ -42,7 +42,7 @@ const newComment = Type.Object(
 const newLiveComment = Type.Object(
   {
     ...newComment.properties,
-    media: Type.Optional({ ...worldId, description: "the id of the media that the comment is about; give either this or `live_video`" }),
+    media: Type.Optional({ ...worldId, description: "the id of the media that the comment is about; give either `media` or `live_video`" }),
     live_video: Type.Optional({ ...worldId, description: "the id of a published live video, of a page that has a social account" }),
   },
   closed,
@@ -52,8 +52,8 @@ const threadQuery = Type.Object({ social_account: { ...worldId, description: "th
 const thread = Type.Object({
   data: Type.Array(
     Type.Object({
-      mid: Type.String({ description: "the id of the message; of a pressed button: the id of the message that has the button" }),
-      time: Type.Number({ description: "the world's time when it was sent, in Unix seconds" }),
+      mid: Type.String({ description: "the id of the message; for a pressed button, the id of the message that has the button" }),
+      time: Type.Number({ description: "the world's time when the message was sent or the button was pressed, in Unix seconds" }),
       app: Type.Optional(Type.String({ description: "the app that sent the message; absent if the person wrote it or pressed the button" })),
       text: Type.String({ description: "the text of the message or of the button" }),
       payload: Type.Optional(Type.String({ description: "the payload of a pressed button; absent for a message" })),
@@ -157,7 +157,7 @@ export const selfMessagingControlRoutes: readonly ControlRoute[] = [
     handle: sendInApp,
   }),
   route(`GET ${IN_APP}/messages`, "readInApp", {
-    summary: `The last ${THREAD_MESSAGES_MAX} messages of an account with itself, oldest first, with the buttons that were pressed`,
+    summary: `Lists the last ${THREAD_MESSAGES_MAX} messages of an account with itself, oldest first, with the buttons that were pressed`,
     query: threadQuery,
     response: thread,
     errors: [422],

@@ -11,8 +11,11 @@ const entry = closedMap(
     username: Type.String({ default: "", description: "the account's name" }),
     social_scoped_id: Type.Optional(described("the id that webhooks give as recipient, and to which messages are sent", worldId)),
     page: Type.Optional(described("the page that the account is linked to; tokens of the page act for the account", idOf("page"))),
-    user: Type.Optional(described("the user whose account it is", idOf("user"))),
-    professional: Type.Boolean({ default: true, description: "whether it is a professional account; only such accounts can be read and messaged" }),
+    user: Type.Optional(described("the user who owns the account", idOf("user"))),
+    professional: Type.Boolean({
+      default: true,
+      description: "whether the account is professional; only professional accounts can be read and messaged",
+    }),
     app_connections: Type.Array(idOf("app"), { default: [], description: "the apps that the account is connected to" }),
   },
   "an account of the social network",
@@ -28,10 +31,10 @@ export const socialAccountSection = section({
   find: findSocialAccount,
   list: listSocialAccounts,
   async replace(tx, given) {
-    await certain(deleteSocialAccount(tx, given.id), "find the account to replace");
+    await certain(deleteSocialAccount(tx, given.id), "replace the social account");
     // The account's own id is not in use, because the stored account was deleted a moment ago. If the insertion fails, the social-scoped id must be
     // in use.
-    if (!(await insertSocialAccount(tx, accountOf(given)))) throw new TakenProblem("social_scoped_id", `${given.social_scoped_id} is taken`);
+    if (!(await insertSocialAccount(tx, accountOf(given)))) throw new TakenProblem("social_scoped_id", `${given.social_scoped_id} is already in use`);
   },
   remove: deleteSocialAccount,
 });

@@ -21,7 +21,7 @@ const uri = Type.String({
   description: "the address of the alternate callback",
 });
 /** H1-6, H4-6, D-304: the verify token of a callback. Only the size limit of the request's body limits the length of a verify token. */
-const tokenOf = { description: "the verify token of the handshake, before the callback is stored" };
+const tokenOf = { description: "the verify token that Plaza sends to the callback before Plaza stores the callback" };
 const verifyToken = Type.String({ minLength: 1, ...tokenOf });
 const removal = Type.Object({ override_callback_uri: Type.Literal(""), verify_token: Type.Optional(Type.String(tokenOf)) });
 const setting = Type.Object({ override_callback_uri: uri, verify_token: verifyToken });
@@ -30,7 +30,7 @@ const success = Type.Object({ success: Type.Boolean() });
 export const setAccountOverride = writeOperation({
   ...access,
   operation: "setAccountOverride",
-  summary: "Sets the account's alternate callback for the calling app (H1), or removes it when there are no parameters (H3).",
+  summary: "Sets the account's alternate callback for the calling app (H1), or removes the callback when the request has no parameters (H3).",
   clauses: [
     "H1-1",
     "H1-2",
@@ -74,7 +74,7 @@ export const setAccountOverride = writeOperation({
 export const setNumberOverride = writeOperation({
   ...access,
   operation: "setNumberOverride",
-  summary: "Sets a phone number's alternate callback for the calling app (H4), or removes it when the address is empty (H6).",
+  summary: "Sets a phone number's alternate callback for the calling app (H4), or removes the callback when the address is empty (H6).",
   clauses: ["H4-1", "H4-2", "H4-3", "H4-4", "H4-5", "H4-6", "H4-7", "H6-1"],
   decisions: ["D-13", "D-57", "D-61", "D-64", "D-304", "D-305"],
   on: "phone_number",
@@ -82,7 +82,7 @@ export const setNumberOverride = writeOperation({
   edge: null,
   policy: chatappChange,
   params: Type.Object({
-    webhook_configuration: Type.Union([setting, removal], { description: "the alternate callback; an empty address removes it" }),
+    webhook_configuration: Type.Union([setting, removal], { description: "the alternate callback; an empty address removes the callback" }),
   }),
   returns: success,
   errors: ["invalidParameter", "handshakeFailed", "challengeMismatch"],

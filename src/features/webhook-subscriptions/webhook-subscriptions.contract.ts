@@ -94,7 +94,8 @@ export const listSubscriptionsOperation = listOperation({
 export const subscribeApp = writeOperation({
   ...ofApp,
   operation: "subscribeApp",
-  summary: "Subscribes the app to fields of an object. Verifies the callback, replaces the previous one, and adds the fields (D-60, D-61, D-130).",
+  summary:
+    "Subscribes the app to fields of an object. Verifies the callback, replaces the previous callback, and adds the fields (D-60, D-61, D-130).",
   clauses: ["HOOK-1", "SELF-19"],
   decisions: ["D-60", "D-61", "D-64", "D-130"],
   method: "POST",
@@ -108,7 +109,7 @@ export const subscribeApp = writeOperation({
         format: "callback",
       }),
       fields: fieldsOf(...objects),
-      verify_token: Type.String({ minLength: 1, description: "the verify token of the handshake, before the callback is stored" }),
+      verify_token: Type.String({ minLength: 1, description: "the verify token that Plaza sends to the callback before Plaza stores the callback" }),
     },
     ofTheirObject,
   ),
@@ -119,7 +120,7 @@ export const subscribeApp = writeOperation({
 export const unsubscribeApp = writeOperation({
   ...ofApp,
   operation: "endSubscription",
-  summary: "Ends subscriptions: to the given fields, without fields to the object, without an object to everything (D-60).",
+  summary: "Ends the app's subscriptions to the given fields; without fields, to all fields of the object; without object, to all objects (D-60).",
   clauses: [],
   decisions: ["D-60", "D-130", "D-138"],
   method: "DELETE",

@@ -20,7 +20,9 @@ type SubscribeToPage = OperationRequest<Static<typeof subscribeToPage.params>>;
 
 /** D-164: returns the notes that a request with `debug=all` gets about fields of pages whose events Plaza never sends. */
 const notesOn = (fields: readonly string[], parameter: string): string[] =>
-  fields.filter((field) => unservedPageFields.has(field)).map((field) => `${parameter} contains ${field}, which is subscribed and never sent.`);
+  fields
+    .filter((field) => unservedPageFields.has(field))
+    .map((field) => `${parameter} contains ${field}: the subscription is stored, but Plaza never sends ${field}.`);
 
 export const notesOnSubscribeApp = ({ params: { object, fields } }: Subscribe): string[] => (object === "page" ? notesOn(fields, "fields") : []);
 

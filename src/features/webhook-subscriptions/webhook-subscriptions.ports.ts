@@ -188,14 +188,15 @@ export async function missingFor(
     const own = (await listPageSubscriptions(reader, entity)).find((one) => one.app === app);
     const mend = `send POST /${entity}/subscribed_apps with subscribed_fields=${field}`;
     if (own === undefined) return `app ${app} is not installed on page ${entity}: ${mend}`;
-    if (!own.subscribed_fields.includes(field)) return `page ${entity} sends app ${app} no ${field}: ${mend} and the fields that it has`;
+    if (!own.subscribed_fields.includes(field))
+      return `page ${entity} does not send ${field} to app ${app}: ${mend} and the fields that the app already gets`;
   }
   if (object === "chatapp_business_account" && !(await ports.get("chatapp_account").subscribedApps(reader, entity)).includes(app)) {
     return `app ${app} is not subscribed to account ${entity}: send POST /${entity}/subscribed_apps`;
   }
-  if (object === "catalog") return `app ${app} may not be installed on the page of catalog ${entity}: send POST /{page_id}/subscribed_apps`;
+  if (object === "catalog") return `app ${app} is perhaps not installed on the page of catalog ${entity}: send POST /{page_id}/subscribed_apps`;
   if (object === "social")
-    return `app ${app} may not get ${field} of account ${entity}: connect it with the account, with a token that has the scopes`;
+    return `app ${app} may not get ${field} of account ${entity}: connect the app to the account with a token that has the scopes`;
   return undefined;
 }
 

@@ -41,7 +41,7 @@ onEachDatabase("webhook subscriptions", (database) => {
     const receiver = startReceiver();
     const ofApp = { object: "page", callback_url: receiver.url, fields: ["feed", "custom_labels"], debug: "all" };
     const said = (body: { __debug__: { messages: { message: string }[] } }) => body.__debug__.messages.map(({ message }) => message);
-    expect(said((await subscribe(plaza, ofApp)).body)).toEqual(["fields contains feed, which is subscribed and never sent."]);
+    expect(said((await subscribe(plaza, ofApp)).body)).toEqual(["fields contains feed: the subscription is stored, but Plaza never sends feed."]);
     expect((await listed(plaza))[0].fields).toEqual(["feed", "custom_labels"]);
     const ofPage = { subscribed_fields: "feed,messages,custom_labels", debug: "all" };
     expect(said((await subscribe(plaza, ofPage, "page", onPage)).body)).toHaveLength(3); // verify_token is ignored

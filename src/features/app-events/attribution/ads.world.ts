@@ -9,14 +9,18 @@ const entry = closedMap(
   {
     id: described("the ad's id", worldId),
     app: described("the app that the ad is for", idOf("app")),
-    campaign_id: Type.Optional(described("the ad's campaign; the ad's own id if it is left out", worldId)),
+    campaign_id: Type.Optional(described("the id of the ad's campaign (default: the ad's id)", worldId)),
     // ATTR-7: the objective decides which events can be attributed to the ad.
     objective: Type.String({
       minLength: 1,
       default: "APP_INSTALLS",
-      description: "with APP_INSTALLS or APP_ENGAGEMENT the ad claims events of its own app, with any other objective those of `tracked_apps`",
+      description:
+        "the ad's objective: with APP_INSTALLS or APP_ENGAGEMENT, events of `app` are attributed to the ad; with any other objective, events of `tracked_apps`",
     }),
-    tracked_apps: Type.Array(idOf("app"), { default: [], description: "the apps whose events an ad with another objective claims" }),
+    tracked_apps: Type.Array(idOf("app"), {
+      default: [],
+      description: "the apps whose events are attributed to the ad, if the objective is neither APP_INSTALLS nor APP_ENGAGEMENT",
+    }),
   },
   "an ad, to which installs and events of apps are attributed",
 );

@@ -19,7 +19,7 @@ const reportRow = Type.Object({
   event,
   event_name: Type.Optional(Type.String()),
   click_through: Type.Integer({ description: "events attributed to a click in the 28 days before" }),
-  view_through: Type.Integer({ description: "events attributed to an impression in the day before, because there was no click that counts" }),
+  view_through: Type.Integer({ description: "events attributed to an impression in the day before, because the 28 days before had no click" }),
   cross_campaign: Type.Integer(),
   cross_device: Type.Integer(),
   sums,
@@ -63,7 +63,9 @@ const deviceEvent = Type.Object({
   event_name: Type.Optional(Type.String()),
   event_time: seconds,
   tracked: Type.Boolean({ description: "false: the event has `advertiser_tracking_enabled` 0, so it is attributed to no ad" }),
-  due_to: Type.Optional(Type.String({ description: "the id of the click or impression that the event is attributed to; absent if there is none" })),
+  due_to: Type.Optional(
+    Type.String({ description: "the id of the click or impression that the event is attributed to; absent if the event is attributed to neither" }),
+  ),
   cross_campaign: Type.Optional(Type.Boolean()),
   cross_device: Type.Optional(Type.Boolean()),
 });
@@ -109,7 +111,7 @@ const handleTouch =
 
 const touchRoute = (kind: Touch["kind"], edge: string, operation: string): ControlRoute =>
   route(`POST /v1/worlds/{w}/attribution/${edge}`, operation, {
-    summary: `Records ${kind === "click" ? "a click on" : "an impression of"} an ad; the default of its time is now`,
+    summary: `Records ${kind === "click" ? "a click on" : "an impression of"}an ad (default time: now)`,
     body: touchInput,
     status: 201,
     response: Type.Object({ id: Type.String() }),

@@ -22,7 +22,7 @@ export interface AttributionQuery {
 
 export async function handleListAttribution({ world, node, params, page }: ListRequest<Static<typeof listAttribution.params>>) {
   const { advertiser_id, attribution, event, consider_views = false } = params;
-  if (deviceIdentities({ advertiser_id, attribution }).length === 0) throw invalidParameter("advertiser_id", "or attribution is required");
+  if (deviceIdentities({ advertiser_id, attribution }).length === 0) throw invalidParameter("advertiser_id", "is required if attribution is missing");
   return attributionOf(world, node.id, { advertiser_id, attribution, event, considersViews: consider_views }, page);
 }
 

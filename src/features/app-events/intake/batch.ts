@@ -281,7 +281,7 @@ class NameQuota {
 
 /** D-72, LIM-2: the error for a request with a new event name if the app has already reached its limit of names. */
 const tooManyNames = (path: string, name: string, limit: number): GraphError =>
-  invalidParameter(path, `is refused: ${JSON.stringify(name)} would be one name more than the ${limit} that the app may use`);
+  invalidParameter(path, `is refused: the app already has ${limit} event names, which is its limit, and ${JSON.stringify(name)} would be a new one`);
 
 /** D-72, LIM-3: the error for an event whose name was deactivated. */
 const deactivatedName = (path: string, name: string): GraphError =>

@@ -168,7 +168,7 @@ function readParameters(input: Record<string, unknown>, refuse: Refuse): string 
       needsCopy = true;
       continue;
     }
-    if (++count > PARAMETERS_MAX) throw refuse(key, `exceeds the ${PARAMETERS_MAX} parameters that an event may have`);
+    if (++count > PARAMETERS_MAX) throw refuse(key, `is one parameter too many: an event may have at most ${PARAMETERS_MAX}`);
     if (key.length > PARAMETER_NAME_CHARACTERS_MAX || !isStorableText(key))
       throw refuse(key.slice(0, PARAMETER_NAME_CHARACTERS_MAX).toWellFormed().replaceAll("\u0000", ""), "is not a valid parameter name");
     const problem = parameterProblem(key, value);

@@ -43,7 +43,7 @@ export function readDevice({ params, graphRequest, world }: ReportRequest): Devi
   // I1-14: a request with custom events must have a device id. A request that reports an install must have a device id, too, because an install
   // counts once for each device (I1-30).
   if (params.event !== "DEFERRED_APP_LINK" && device.advertiser_id === undefined && device.attribution === undefined)
-    throw invalidParameter("advertiser_id", "or attribution is required");
+    throw invalidParameter("advertiser_id", "is required if attribution is missing");
   return device;
 }
 
@@ -52,7 +52,7 @@ function readForwardedFor(header: string | undefined, { profile }: World): strin
   const [first = ""] = (header ?? "").split(",");
   const address = first.trim();
   if (address === "" && profile === "clients") return undefined;
-  if (address === "") throw invalidParameter("X-Forwarded-For", "is required: it holds the device's address");
+  if (address === "") throw invalidParameter("X-Forwarded-For", "is required: send the IP address of the device");
   if (!IPV4.test(address) && !ipaddr.IPv6.isValid(address)) throw invalidParameter("X-Forwarded-For", "must begin with an IPv4 or IPv6 address");
   return address;
 }

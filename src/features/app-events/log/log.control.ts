@@ -16,7 +16,7 @@ import { isNodeId, type NodeId } from "#kernel/ids";
 import { APP, appOf, logEntry, logged } from "../app-events.control.ts";
 import { type EventRow, lastRequestOf, listEventsFrom, listLogs } from "./log.store.ts";
 
-const epoch = Type.String({ description: "names the history of the world's logs; a reset or a restored snapshot begins a new one" });
+const epoch = Type.String({ description: "the name of the history of the world's logs; a reset or a restored snapshot begins a new history" });
 
 const log = Type.Object({
   app: Type.String(),
@@ -28,9 +28,11 @@ const CURSOR = /^(\d{1,15})(?:-(\d{1,9}))?$/;
 
 const logQuery = Type.Object({
   after: Type.Optional(
-    Type.String({ pattern: CURSOR.source, description: "`cursor` of the page before; without it, the page begins with the oldest event" }),
+    Type.String({ pattern: CURSOR.source, description: "`cursor` of the previous page (default: the page begins with the oldest event)" }),
   ),
-  epoch: Type.Optional(Type.String({ description: "`epoch` of the page before; if the world has another epoch by now, the response is 409" })),
+  epoch: Type.Optional(
+    Type.String({ description: "`epoch` of the previous page; if the world's epoch has changed since then, the response is 409" }),
+  ),
   limit: pageQuery.properties.limit,
 });
 
@@ -38,12 +40,13 @@ const logPage = Type.Object({
   epoch,
   data: Type.Array(logged),
   gaps: Type.Array(Type.Object({ first_request: Type.Integer(), last_request: Type.Integer() }), {
-    description: "the requests after `after` whose events, or some of them, were deleted before this page was read",
+    description: "the requests after the cursor `after` of which events were deleted before this page was read",
   }),
   cursor: Type.String({
-    description: "where the next page begins: the number of the last request, and the position in it unless the page has the whole request",
+    description:
+      "the value of `after` for the next page: the number of the page's last request and, if the page does not have the whole request, the position in the request",
   }),
-  has_more: Type.Boolean({ description: "whether the log has more events now" }),
+  has_more: Type.Boolean({ description: "whether the log has events after this page" }),
 });
 
 const LIMIT_DEFAULT = 100;
@@ -152,7 +155,8 @@ export const logControlRoutes: readonly ControlRoute[] = [
     handle: listAppEventLogs,
   }),
   route(`GET ${APP}/log`, "readAppEventLog", {
-    summary: "Reads an app's events in the order in which they were stored, from a cursor on, and says which of them were deleted meanwhile",
+    summary:
+      "Reads an app's events in the order in which they were stored, from a cursor on, and lists the requests whose events were deleted meanwhile",
     query: logQuery,
     response: logPage,
     errors: [409],

@@ -31,7 +31,7 @@ const commentEntry = closedMap(
     live_video: video,
     from: described("the user or page that wrote the comment", idOf(["user", "page"])),
     message: Type.String({ minLength: 1, maxLength: COMMENT_CHARACTERS_MAX, description: "the comment's text" }),
-    created_time: Type.Optional(described("the time at which the comment was written; now if it is left out", worldTime)),
+    created_time: Type.Optional(described("the time at which the comment was written (default: now)", worldTime)),
   },
   "a comment on a live video",
 );
@@ -39,9 +39,9 @@ const commentEntry = closedMap(
 const reactionEntry = closedMap(
   {
     live_video: video,
-    from: described("the user or page that reacted; each has at most one reaction to a video", idOf(["user", "page"])),
+    from: described("the user or page that reacted; a user or page has at most one reaction to a video", idOf(["user", "page"])),
     type: Type.Unsafe<(typeof reactionTypes)[number]>({ enum: [...reactionTypes], default: "LIKE", description: "the kind of reaction" }),
-    time: Type.Optional(described("the time of the reaction; now if it is left out", worldTime)),
+    time: Type.Optional(described("the time of the reaction (default: now)", worldTime)),
   },
   "a reaction to a live video",
 );

@@ -24,10 +24,10 @@ test("the warnings of a feed say what to change at the encoder", () => {
     "pictures were missing once: lower the bit rate, or use a better network",
   ]);
   expect(warningsOf({ ...good, clock_steps: 2 })).toEqual([
-    "the encoder's clock stepped 2 times: let no source begin again while it sends, and do not set the computer's time",
+    "the encoder's clock jumped 2 times: do not restart a source or set the computer's time while the encoder sends",
   ]);
   expect(warningsOf({ ...good, audio_bits_per_second: 0, audio_behind_ms: 4200, gaps: 3 })).toEqual([
-    "no sound for 4 s: after 10 s the stream ends; check the audio source",
+    "no sound for 4 s: check the audio source, because the stream ends after 10 s without sound",
     "pictures were missing 3 times: lower the bit rate, or use a better network",
   ]);
 });
@@ -55,7 +55,7 @@ onEachDatabase("the feeds of an ingest process", (database) => {
     expect(await registry.report([healthy(id, 1)])).toEqual([]);
     expect(await stateOf(plaza, id)).toMatchObject({
       feed: { is_sending: true, session: 1 },
-      health: { key_frame_ms: 8000, warnings: ["key frames every 8 s: viewers start late; set 2 s"] },
+      health: { key_frame_ms: 8000, warnings: ["key frames every 8 s let viewers start late: set a key frame interval of 2 s"] },
     });
     // The report is about the encoder of an earlier feed.
     await registry.report([healthy(id, 0)]);

@@ -64,7 +64,10 @@ export class FeedRegistry {
     if (row === undefined) return undefined;
     const isElsewhere = row.has_feed === 1 && row.feed_ingest !== null && row.feed_ingest !== this.#id;
     if (isElsewhere && !(await this.#isSilent(row.feed_ingest as string))) {
-      await this.refused(row.id, "another encoder sends with the same stream key to another server: stop one of them, or make a new key");
+      await this.refused(
+        row.id,
+        "another encoder sends with the same stream key to another server: stop one of the encoders, or create a new stream key",
+      );
       return undefined;
     }
     return this.#admission({ video: row.id, session: 0 });

@@ -30,7 +30,9 @@ const feedReport = Type.Object(
         description: "for `refused`: the defect of the encoder's stream, in words for the people who can correct it",
       }),
     ),
-    session: Type.Optional(Type.Integer({ minimum: 1, description: "the feed that ended, as `started` returned it; the current one by default" })),
+    session: Type.Optional(
+      Type.Integer({ minimum: 1, description: "the number of the feed that ended, as `started` returned it (default: the current feed)" }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -199,7 +201,7 @@ export const feedControlRoutes: readonly ControlRoute[] = [
   }),
   route("POST /v1/worlds/{w}/live-feeds/callback", "takeFeedCallback", {
     summary:
-      "Takes the requests of a media server that can only call an address, such as nginx with its RTMP module (call, name and clientid as a form) or MediaMTX (its authentication as JSON). The stream key is the secret, so no control key is needed; the status is 403 if the encoder has to be refused",
+      "Receives the requests of a media server that can only send requests to an address, such as nginx with its RTMP module (call, name and clientid as a form) or MediaMTX (its authentication as JSON). The stream key is the secret, so no control key is needed; the status is 403 if the encoder has to be refused",
     body: "form",
     content: { "application/x-www-form-urlencoded": callbackForm, "application/json": callbackJson },
     needsNoKey: true,

@@ -11,17 +11,19 @@ test("a healthy feed has no warning, even at the limits; beyond them each warnin
   expect(warningsOf(good)).toEqual([]);
   expect(warningsOf({ ...good, key_frame_ms: null })).toEqual([]);
   expect(warningsOf({ ...good, key_frame_ms: 4_000, audio_behind_ms: 2_000, audio_bits_per_second: 4_000 })).toEqual([]);
-  expect(warningsOf({ ...good, key_frame_ms: 4_600 })).toEqual(["key frames every 5 s: viewers start late; set 2 s"]);
-  expect(warningsOf({ ...good, key_frame_ms: 4_001 })).toEqual(["key frames every 4 s: viewers start late; set 2 s"]);
-  expect(warningsOf({ ...good, audio_behind_ms: 2_001 })).toEqual(["no sound for 2 s: after 10 s the stream ends; check the audio source"]);
+  expect(warningsOf({ ...good, key_frame_ms: 4_600 })).toEqual(["key frames every 5 s let viewers start late: set a key frame interval of 2 s"]);
+  expect(warningsOf({ ...good, key_frame_ms: 4_001 })).toEqual(["key frames every 4 s let viewers start late: set a key frame interval of 2 s"]);
+  expect(warningsOf({ ...good, audio_behind_ms: 2_001 })).toEqual([
+    "no sound for 2 s: check the audio source, because the stream ends after 10 s without sound",
+  ]);
   expect(warningsOf({ ...good, audio_bits_per_second: 3_999 })).toEqual(["the sound is silent or almost so: check the audio source"]);
   // If there is no sound, no warning is about the bit rate of the sound.
   expect(warningsOf({ ...good, audio_behind_ms: 7_000, audio_bits_per_second: 0 })).toEqual([
-    "no sound for 7 s: after 10 s the stream ends; check the audio source",
+    "no sound for 7 s: check the audio source, because the stream ends after 10 s without sound",
   ]);
   expect(warningsOf({ ...good, gaps: 1 })).toEqual(["pictures were missing once: lower the bit rate, or use a better network"]);
   expect(warningsOf({ ...good, gaps: 2, key_frame_ms: 8_000 })).toEqual([
-    "key frames every 8 s: viewers start late; set 2 s",
+    "key frames every 8 s let viewers start late: set a key frame interval of 2 s",
     "pictures were missing 2 times: lower the bit rate, or use a better network",
   ]);
 });

@@ -53,14 +53,14 @@ const AUDIBLE_BITS_MIN = 4_000;
 export function warningsOf({ key_frame_ms, audio_behind_ms, audio_bits_per_second, gaps, clock_steps }: FeedHealth): string[] {
   const warnings: string[] = [];
   if (key_frame_ms !== null && key_frame_ms > KEY_FRAME_MS_WANTED_MAX)
-    warnings.push(`key frames every ${Math.round(key_frame_ms / 1000)} s: viewers start late; set 2 s`);
+    warnings.push(`key frames every ${Math.round(key_frame_ms / 1000)} s let viewers start late: set a key frame interval of 2 s`);
   if (audio_behind_ms > AUDIO_BEHIND_MS_MAX)
-    warnings.push(`no sound for ${Math.round(audio_behind_ms / 1000)} s: after 10 s the stream ends; check the audio source`);
+    warnings.push(`no sound for ${Math.round(audio_behind_ms / 1000)} s: check the audio source, because the stream ends after 10 s without sound`);
   else if (audio_bits_per_second < AUDIBLE_BITS_MIN) warnings.push("the sound is silent or almost so: check the audio source");
   if (gaps > 0) warnings.push(`pictures were missing ${gaps === 1 ? "once" : `${gaps} times`}: lower the bit rate, or use a better network`);
   if (clock_steps > 0)
     warnings.push(
-      `the encoder's clock stepped ${clock_steps === 1 ? "once" : `${clock_steps} times`}: let no source begin again while it sends, and do not set the computer's time`,
+      `the encoder's clock jumped ${clock_steps === 1 ? "once" : `${clock_steps} times`}: do not restart a source or set the computer's time while the encoder sends`,
     );
   return warnings;
 }

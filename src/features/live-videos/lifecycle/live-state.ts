@@ -27,13 +27,13 @@ export const oneOf = (values: readonly string[]) => Type.Union(values.map((value
 const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()]);
 
 const health = Type.Object({
-  bits_per_second: Type.Integer({ description: "averaged over 5 s" }),
+  bits_per_second: Type.Integer({ description: "the bit rate of the stream, averaged over 5 s" }),
   frames_per_second: Type.Number(),
-  audio_bits_per_second: Type.Integer({ description: "about 2,000 are silence" }),
+  audio_bits_per_second: Type.Integer({ description: "the bit rate of the sound; silence has about 2,000 bits per second" }),
   audio_behind_ms: Type.Integer({ description: "the delay of the newest sound behind the newest picture" }),
   gaps: Type.Integer({ description: "the number of times that pictures were missing for 250 ms or more" }),
   clock_steps: Type.Integer({ description: "the number of times that the encoder's time stamps jumped; the recording leaves the jumps out" }),
-  key_frame_ms: Type.Unsafe<number | null>({ ...orNull(Type.Integer()), description: "between the last two key frames" }),
+  key_frame_ms: Type.Unsafe<number | null>({ ...orNull(Type.Integer()), description: "the time between the last two key frames" }),
   width: Type.Integer({ description: "pixels" }),
   height: Type.Integer({ description: "pixels" }),
   warnings: Type.Array(Type.String(), { description: "the settings of the encoder that need a change" }),
@@ -49,10 +49,10 @@ export const liveState = Type.Object({
   }),
   status: Type.Unsafe<Status>({ ...oneOf(statuses), description: "the status in the interface" }),
   feed: Type.Object({
-    is_sending: Type.Boolean({ description: "an encoder is sending" }),
+    is_sending: Type.Boolean({ description: "whether an encoder is sending" }),
     session: Type.Integer({ description: "the number of the newest feed; 0: there was no feed yet" }),
   }),
-  test_encoder: Type.Boolean({ description: "the test encoder is sending" }),
+  test_encoder: Type.Boolean({ description: "whether the test encoder is sending" }),
   health: Type.Optional(
     Type.Unsafe<Static<typeof health>>({ ...health, description: "the quality of the stream, while an encoder sends to this server" }),
   ),
@@ -72,8 +72,12 @@ export const liveState = Type.Object({
   }),
   sealing: Type.Object({ fails: Type.Boolean(), tries: Type.Integer({ description: "failed tries" }) }),
   restore_notice: Type.Unsafe<"none" | "open" | "lapsed">(oneOf(["none", "open", "lapsed"])),
-  takedown_reason: Type.Optional(Type.Unsafe<TakedownReason>({ ...oneOf(takedownReasons), description: "only for a video that was taken down" })),
-  end_reason: Type.Optional(Type.Unsafe<EndReason>({ ...oneOf(endReasons), description: "only for a broadcast that ended by itself" })),
+  takedown_reason: Type.Optional(
+    Type.Unsafe<TakedownReason>({ ...oneOf(takedownReasons), description: "the reason why the video was taken down; absent for other videos" }),
+  ),
+  end_reason: Type.Optional(
+    Type.Unsafe<EndReason>({ ...oneOf(endReasons), description: "the reason why the broadcast ended by itself; absent for other broadcasts" }),
+  ),
   history: Type.Array(
     Type.Object({
       time: Type.Number({ description: "world time in Unix seconds, with milliseconds as its fraction" }),

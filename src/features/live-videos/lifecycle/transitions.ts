@@ -196,7 +196,8 @@ async function passDeadline(tx: Transaction, world: World, row: LiveVideoRow): P
   if (timer === undefined || deadline_ms === null) return;
   // If the deadline is in the future, the clock was set back or the state has changed since the job was scheduled.
   if (deadline_ms > world.clock.nowMs()) return setTimer(tx, world, row);
-  if (state === "ending" && row.sealing_fails === 1) await certain(moveVideo(tx, world, row, "sealing_failed"), "repeat the sealing");
+  if (state === "ending" && row.sealing_fails === 1)
+    await certain(moveVideo(tx, world, row, "sealing_failed"), "plan the next attempt to seal the recording");
   // Even if the job is late, the event counts from the deadline, so that the time of the next state begins when the time of this state ended.
   else await certain(moveVideo(tx, world, row, timer.event, deadline_ms), `apply ${timer.event} to a video that is ${state}`);
 }

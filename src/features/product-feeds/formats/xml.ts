@@ -96,7 +96,7 @@ export class XmlReader implements RowReader {
   #open(name: string, attributes: Attributes): void {
     this.#resetUnbroken();
     if (this.#depth === 0 && !ROOTS.has(name)) throw new FeedFileProblem(`the root element is ${name}; it must be rss, feed or rdf:RDF`);
-    if (++this.#depth > DEPTH_MAX) throw new FeedFileProblem(`line ${this.#parser.line}: more than ${DEPTH_MAX} elements are inside each other`);
+    if (++this.#depth > DEPTH_MAX) throw new FeedFileProblem(`line ${this.#parser.line}: elements are nested more than ${DEPTH_MAX} levels deep`);
     const row = this.#row;
     if (row === undefined) {
       if (!ROWS.has(name)) return;

@@ -86,7 +86,7 @@ class Reading implements RowSink {
   #leaveOut(line: number, raw: RawItem, { field, reason }: { readonly field: ItemField | undefined; readonly reason: string }): void {
     if (this.#warnings++ >= BAD_ROWS_KEPT_MAX) return;
     const of = { ...idOf(raw), ...(field === undefined ? {} : { field }) };
-    this.errors.push({ severity: "warning", line, ...of, reason: `${reason}; the item is kept without it` });
+    this.errors.push({ severity: "warning", line, ...of, reason: `${reason}; the item is kept without this value` });
   }
 }
 

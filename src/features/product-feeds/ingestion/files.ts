@@ -14,7 +14,7 @@ export const feedFileBytesMax = defineSetting({
   value: "BYTES",
   minimum: 1_024,
   default: FILE_BYTES_MAX,
-  summary: "bytes of a feed file as it is sent or fetched; a larger one fails",
+  summary: "bytes of a feed file as it is sent or fetched; an upload of a larger file fails",
 });
 
 /** Stores the bytes of a file in parts. */

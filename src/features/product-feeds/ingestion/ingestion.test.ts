@@ -241,7 +241,7 @@ onEachDatabase("the report of a feed file", (database) => {
     expect(report.errors.map(kind)).toEqual(Array.from({ length: 100 }, (_, at) => `${at + 1} ${at % 2 === 0 ? "warning" : "bad"}`));
     expect(report.errors[0]).toEqual({
       ...{ severity: "warning", line: 1, retailer_id: "a0", field: "price" },
-      reason: "is not a price such as 12.50; the item is kept without it",
+      reason: "is not a price such as 12.50; the item is kept without this value",
     });
   });
 });

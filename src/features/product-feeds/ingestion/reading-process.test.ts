@@ -69,7 +69,7 @@ onEachDatabase("D-314: hostile files", (database) => {
     await upload(csv(row("a")));
     const files: [file: Uint8Array<ArrayBuffer> | string, problem: string][] = [
       [`${HEADER}\n${'a,"t\n'.repeat(20_000)}`, "no row is a valid item"],
-      [gzipSync(`<rss>${"<a>".repeat(15_000_000)}`), "line 1: more than 64 elements are inside each other"],
+      [gzipSync(`<rss>${"<a>".repeat(15_000_000)}`), "line 1: elements are nested more than 64 levels deep"],
       [`<rss><channel>${"<a/>".repeat(73_000)}`, "the XML is not well-formed: line 1: unclosed tag: channel"],
       [gzipSync(`{"id":"a"}\n{"id":"b","x":"${"x".repeat(2 * UNPACKED_FREELY_BYTES)}"}`), "the file unpacks to more than 200 times its size"],
       [`{"id":${"[".repeat(500_000)}`, "no row is a valid item"],

@@ -31,7 +31,7 @@ export const scheduleWords = {
     description: "the number of hours, days, weeks or months from one fetch to the next",
   }),
   url: Type.String({ minLength: 1, maxLength: FETCHED_URL_CHARACTERS_MAX, format: "web-address", description: "the address of the file" }),
-  hour: Type.Integer({ minimum: 0, maximum: 23, default: 0, description: "the hour of a fetch in the time zone; not of HOURLY" }),
+  hour: Type.Integer({ minimum: 0, maximum: 23, default: 0, description: "the hour of a fetch in the time zone; not allowed with HOURLY" }),
   minute: Type.Integer({ minimum: 0, maximum: 59, default: 0, description: "the minute of a fetch" }),
   day_of_week: oneOf(weekdays, { default: "MONDAY", description: "of WEEKLY" }),
   day_of_month: Type.Integer({ minimum: 1, maximum: 31, default: 1, description: "the day of a MONTHLY schedule; in a shorter month its last day" }),

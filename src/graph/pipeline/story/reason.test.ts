@@ -205,7 +205,7 @@ onEachDatabase("the reason of a refused request", (database) => {
     const mend = "send POST /2001/subscribed_apps with subscribed_fields=custom_labels";
     expect(await write()).toBe(`No webhook: app 1001 is not installed on page 2001: ${mend}.`);
     await changeEntry(plaza, "pages", "2001", { subscribed_apps: [{ app: "1001", subscribed_fields: ["live_videos"] }] });
-    expect(await write()).toBe(`No webhook: page 2001 sends app 1001 no custom_labels: ${mend} and the fields that it has.`);
+    expect(await write()).toBe(`No webhook: page 2001 does not send custom_labels to app 1001: ${mend} and the fields that the app already gets.`);
     await changeEntry(plaza, "pages", "2001", { subscribed_apps: [{ app: "1001", subscribed_fields: ["custom_labels"] }] });
     expect(await write()).toBe(
       "The webhook waits, because app 1001 has no callback: set one with POST /1001/subscriptions (object, fields, callback_url and verify_token), or start Plaza with --callback.",
