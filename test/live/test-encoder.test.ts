@@ -95,7 +95,7 @@ test("an encoder replaces it, and it replaces none", async () => {
 
 test("if encoders cannot connect, one sentence says what to do", async () => {
   const server = await startServer(["--world", worldFile({ ...liveWorld, live_videos: [{ id: "5301", page: "2001" }] })]);
-  const said = "plaza: encoders cannot connect to this server: start it with --rtmp-port\n";
+  const said = "plaza: encoders cannot connect to this server: start the server with --rtmp-port\n";
   expect(await live(server, "play", "5301")).toMatchObject({ code: 1, stdout: "", stderr: said });
   expect(await live(server, "play", "1")).toMatchObject({ code: 1, stderr: expect.stringContaining("there is no live video 1") });
 });

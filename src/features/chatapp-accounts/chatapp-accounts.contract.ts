@@ -87,7 +87,7 @@ export const listSubscribedAppsOperation = listOperation({
 export const unsubscribeAppOperation = writeOperation({
   ...access,
   operation: "unsubscribeApp",
-  summary: "Ends the calling app's subscription to the account's webhooks and removes its overrides there (D-60).",
+  summary: "Ends the calling app's subscription to the account's webhooks and removes the app's overrides on the account (D-60).",
   clauses: [],
   decisions: ["D-60", "D-138", "D-305"],
   on: "chatapp_account",

@@ -129,7 +129,7 @@ const numberEntry = closedMap(
     verified_name: Type.String({ default: "", description: "the name that people see beside the number" }),
     overrides: Type.Array(closedMap({ app: described("the app", idOf("app")), override_callback_uri: overrideUri }), {
       default: [],
-      description: "the addresses that get the number's webhooks instead of those of the account",
+      description: "the addresses that get the number's webhooks instead of the account's addresses",
     }),
   },
   "a phone number of a business messaging account",

@@ -129,7 +129,7 @@ export const readLiveVideo = {
 export const listLiveVideos = listOperation({
   ...access,
   operation: "listLiveVideos",
-  summary: "Lists the live videos of a page and those that other pages share with it, newest first (D-51).",
+  summary: "Lists the live videos of a page and the live videos that other pages share with the page, newest first (D-51).",
   clauses: ["LIVE-2", "LIVE-18", "AUTH-7"],
   decisions: ["D-51", "D-113"],
   on: "page",

@@ -153,7 +153,7 @@ async function startTestEncoder(request: ControlRequest): Promise<unknown> {
   const id = idOf(request);
   const before = await readLiveState(world, id);
   if (before === undefined) throw missing(id);
-  if (world.streaming === undefined) throw conflict("encoders cannot connect to this server: start it with --rtmp-port");
+  if (world.streaming === undefined) throw conflict("encoders cannot connect to this server: start the server with --rtmp-port");
   const { playClip } = world.streaming;
   if (playClip === undefined)
     throw conflict("a media server of your own receives the streams (--rtmp-url), and the test encoder can send only to this server");

@@ -85,13 +85,11 @@ const entry = closedMap(
         description: `the reason why the video was taken down, only with the condition \`taken_down\` or \`lapsed\` (default: ${DEFAULT_REASON})`,
       }),
     ),
-    end_reason: Type.Optional(
-      Type.Unsafe<EndReason>({ enum: [...endReasons], description: "the reason why the broadcast ended, if nobody ended it" }),
-    ),
+    end_reason: Type.Optional(Type.Unsafe<EndReason>({ enum: [...endReasons], description: "the reason why the broadcast ended by itself" })),
     embeddable: Type.Boolean({ default: false, description: "whether other sites may show the player" }),
     place: Type.Optional(described("the place on the live map: the id of a place or page, a point, or both", declaredPlace)),
     targeting: Type.Optional(described("the countries in which the video may be watched (default: all countries)", targeting)),
-    crossposted_pages: Type.Array(idOf("page"), { default: [], description: "other pages that share the video and list it" }),
+    crossposted_pages: Type.Array(idOf("page"), { default: [], description: "other pages that share and list the video" }),
     planned_start_time: Type.Optional(described("the planned start time, for a status that begins with SCHEDULED", worldTime)),
     creation_time: Type.Optional(described("the time at which the video was created (default: now)", worldTime)),
     broadcast_start_time: Type.Optional(described("the time at which the broadcast began (default: now, for a LIVE video)", worldTime)),
@@ -99,7 +97,7 @@ const entry = closedMap(
       Type.String({
         minLength: 16,
         maxLength: 200,
-        description: "the secret with which an encoder sends the video; allowed only while an encoder can connect",
+        description: "the secret with which an encoder sends the video; allowed only with a status in which an encoder can connect",
       }),
     ),
     stream_key_sha256: Type.Optional(

@@ -27,7 +27,7 @@ export const ownLoginToken = definePolicy({
 /** D-384: the policy of a person's permissions. An app can read the permissions of a person only if the person has logged in to the app. */
 export const ownPermissions = definePolicy({
   name: "ownPermissions",
-  summary: "the user's own token, or the app's own token for a user who has logged in to it",
+  summary: "the user's own token, or the app's own token for a user who has logged in to the app",
   kinds: ["user", "app"],
   scopes: [],
   canSee: ({ token, node, reader }) => (token.type === "app" ? hasLogin(reader, token.app, node.id) : token.user === node.id),

@@ -85,7 +85,7 @@ const handleRemoval = ({ world, body: { app, user, delete_data = false } }: Cont
     if (facts === undefined) throw unprocessable(`there is no app ${app}`, "app");
     if ((await findPerson(tx, world, false, user)) === undefined) throw unprocessable(`there is no user ${user}`, "user");
     if (delete_data && facts.data_deletion_url === undefined)
-      throw unprocessable(`the app ${app} has no data_deletion_url, so nobody can ask it to delete data`, "delete_data");
+      throw unprocessable(`the app ${app} has no data_deletion_url, so nobody can ask the app to delete data`, "delete_data");
     await removeApp(tx, world, facts, user);
     if (delete_data) await scheduleDeletion(tx, world, app, user);
   });

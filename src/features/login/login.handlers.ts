@@ -86,7 +86,7 @@ async function exchangeToken({ caller, world, graphRequest }: Exchange, name: st
   const token = world.tokens.alive(await world.tokens.find(given), name, now);
   if (token instanceof GraphError) throw token;
   if (token.app !== caller.app.id || token.type !== "user" || token.user === undefined)
-    throw invalidParameter(name, "is not a token that a user of this app has");
+    throw invalidParameter(name, "must be a token of a user of this app");
   return lengthen(world, { app: token.app, person: token.user, is_account: false, scopes: token.scopes }, token.id);
 }
 

@@ -374,7 +374,9 @@ onEachDatabase("attacks on a login", (database) => {
       (await exchange(plaza, code ?? (await fresh()), given)).body.error.message;
     expect(await message({ client_id: "1002", client_secret: "other" })).toContain("code is not a code of this app");
     const code = await fresh();
-    expect(await message({ redirect_uri: "https://shop.example/other?x=1" }, code)).toContain("redirect_uri differs from the redirect_uri of the dialog");
+    expect(await message({ redirect_uri: "https://shop.example/other?x=1" }, code)).toContain(
+      "redirect_uri differs from the redirect_uri of the dialog",
+    );
     // A wrong address uses the code up, so that nobody can try addresses.
     expect(await message({}, code)).toContain("was exchanged before");
     const kept = await fresh();
@@ -432,11 +434,9 @@ onEachDatabase("attacks on a login", (database) => {
     const ofOther = await exchange(plaza, await codeOf(plaza, { client_id: "1002" }), { client_id: "1002", client_secret: "other" });
     const message = async (given: Record<string, string>) => (await asked(given)).body.error.message;
     expect(await message({ grant_type: "pf_exchange_token", pf_exchange_token: ofOther.body.access_token })).toContain(
-      "is not a token that a user of this app has",
+      "must be a token of a user of this app",
     );
-    expect(await message({ grant_type: "pf_exchange_token", pf_exchange_token: "1001|s3cret" })).toContain(
-      "is not a token that a user of this app has",
-    );
+    expect(await message({ grant_type: "pf_exchange_token", pf_exchange_token: "1001|s3cret" })).toContain("must be a token of a user of this app");
     expect(await message({ grant_type: "pf_exchange_token" })).toContain("pf_exchange_token is required");
     expect((await asked({ grant_type: "pf_exchange_token", pf_exchange_token: "unknown" })).body.error.code).toBe(190);
     expect(await message({ grant_type: "password" })).toContain("grant_type must be authorization_code");

@@ -66,7 +66,7 @@ export const readUserInsights = readOperation({
   params: Type.Object({
     metric: listOf<UserMetric>(userMetrics),
     since: moment("Unix seconds: the beginning of the range, before `until`"),
-    until: moment("Unix seconds: the end of the range, which does not include it"),
+    until: moment("Unix seconds: the end of the range, which does not include this second"),
     breakdown: Type.Optional(
       Type.Unsafe<Breakdown>({
         ...oneOf<Breakdown>(breakdowns),

@@ -13,7 +13,7 @@ export const microblogMediaSection = ownedSection({
   entry: closedMap(
     {
       id: described("the post's id", worldId),
-      owner: described("the microblog account that posted it", idOf("microblog_user")),
+      owner: described("the microblog account that published the post", idOf("microblog_user")),
       text: Type.String({ default: "", description: "the post's text" }),
       timestamp: Type.Optional(described("the time of the post (default: now)", worldTime)),
     },

@@ -88,7 +88,7 @@ export const createCatalog = writeOperation({
   params: Type.Object({
     name: Type.String({ ...filledText(CATALOG_NAME_CHARACTERS_MAX), description: "the catalog's name" }),
     vertical: Type.Optional(Type.Unsafe<string>({ enum: [CATALOG_VERTICAL], description: "the kind of items in the catalog" })),
-    business_id: Type.Optional(business("the business that owns the catalog; the caller must belong to it")),
+    business_id: Type.Optional(business("the business that owns the catalog; the caller must belong to the business")),
     business_metadata: Type.Optional(
       Type.Object(
         {

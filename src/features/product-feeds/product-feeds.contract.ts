@@ -258,7 +258,7 @@ export const createUpload = writeOperation({
   policy: catalogFilling,
   decisions: ["D-147", "D-148"],
   operation: "createUpload",
-  summary: "Takes a feed file, as `file` of multipart/form-data or by its address, and reads it in the background (D-147).",
+  summary: "Receives a feed file, as `file` of multipart/form-data or by its address, and reads the file in the background (D-147).",
   on: "product_feed",
   method: "POST",
   edge: "uploads",

@@ -170,14 +170,14 @@ export const selfMessagingControlRoutes: readonly ControlRoute[] = [
     handle: pressInApp,
   }),
   route(`POST ${IN_APP}/comment`, "commentInApp", {
-    summary: "Comments on a post as an account, on its own post or another's",
+    summary: "Comments as an account, on its own post or on another account's post",
     body: newComment,
     response: made,
     errors: [422],
     handle: commentInApp,
   }),
   route(`POST ${IN_APP}/live-comment`, "commentLiveInApp", {
-    summary: "Comments on a live video as an account, on its own video or another's, or on a media as if it were a live video",
+    summary: "Comments as an account on its own live video or on another account's, or on a media object as if the object were a live video",
     body: newLiveComment,
     response: made,
     errors: [422],

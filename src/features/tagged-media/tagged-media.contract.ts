@@ -32,7 +32,7 @@ export const professionalAccount = definePolicy({
 export const taggedMediaPolicy = definePolicy({
   name: "taggedMedia",
   summary:
-    "a user token of a person with the task MANAGE, CREATE_CONTENT or MODERATE on the account's page; it also needs ads_management or ads_read if the person has the role through a business",
+    "a user token of a person with the task MANAGE, CREATE_CONTENT or MODERATE on the account's page; the token also needs ads_management or ads_read if the person has the role through a business",
   kinds: ["user"],
   scopes: ["social_basic", "social_manage_comments", "pages_read_engagement"],
   canSee: canSeeProfessional,

@@ -62,7 +62,7 @@ const deviceEvent = Type.Object({
   event,
   event_name: Type.Optional(Type.String()),
   event_time: seconds,
-  tracked: Type.Boolean({ description: "false: the event has `advertiser_tracking_enabled` 0, so it is attributed to no ad" }),
+  tracked: Type.Boolean({ description: "false: the event has `advertiser_tracking_enabled` 0 and cannot be attributed to an ad" }),
   due_to: Type.Optional(
     Type.String({ description: "the id of the click or impression that the event is attributed to; absent if the event is attributed to neither" }),
   ),

@@ -40,7 +40,7 @@ const logPage = Type.Object({
   epoch,
   data: Type.Array(logged),
   gaps: Type.Array(Type.Object({ first_request: Type.Integer(), last_request: Type.Integer() }), {
-    description: "the requests after the cursor `after` of which events were deleted before this page was read",
+    description: "ranges of requests after the cursor `after`, of which some or all events were deleted before this page was read",
   }),
   cursor: Type.String({
     description:

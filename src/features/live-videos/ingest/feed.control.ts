@@ -92,7 +92,7 @@ const callbacks = ["publish", "update", "update_publish", "publish_done"] as con
 const text = Type.String({ minLength: 1 });
 const callbackForm = Type.Object({
   call: Type.Union(callbacks.map((name) => Type.Literal(name))),
-  name: { ...text, description: "the stream key, or a path that ends with it" },
+  name: { ...text, description: "the stream key, or a path that ends with the stream key" },
   clientid: Type.Optional(Type.String({ description: "an id that distinguishes encoders" })),
 });
 /** The JSON that MediaMTX sends. Plaza refuses all actions except `publish`. */

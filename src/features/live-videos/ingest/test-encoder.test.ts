@@ -70,7 +70,7 @@ onEachDatabase("the test encoder", (database) => {
     expect(await ask("POST")).toBe("409 an encoder sends already");
     expect(await ask("DELETE")).toBe("409 the test encoder does not send to this live video");
     plaza.world.streaming = undefined;
-    expect(await ask("POST", "5302")).toBe("409 encoders cannot connect to this server: start it with --rtmp-port");
+    expect(await ask("POST", "5302")).toBe("409 encoders cannot connect to this server: start the server with --rtmp-port");
     const elsewhere = await open();
     expect(await elsewhere.ask("POST")).toBe(
       "409 a media server of your own receives the streams (--rtmp-url), and the test encoder can send only to this server",
