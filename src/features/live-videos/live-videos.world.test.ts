@@ -90,7 +90,7 @@ onEachDatabase("live videos of a world file", (database) => {
       "is already the stream key of the live video 5301",
     );
     await expect(insertEntry(plaza, "live_videos", { id: "5302", page: "2001", status: "VOD", stream_key: KEY })).rejects.toThrow(
-      "is not allowed in that status",
+      "is not allowed with this status",
     );
   });
 
