@@ -420,7 +420,10 @@ onEachDatabase("attacks on a login", (database) => {
       send(token, "c".repeat(32)),
       send(token, BROWSER, "social_login"),
     ])
-      expect(await wrong).toEqual({ kind: "problem", text: expect.stringContaining("This form does not belong to a login page that is open in this browser") });
+      expect(await wrong).toEqual({
+        kind: "problem",
+        text: expect.stringContaining("This form does not belong to a login page that is open in this browser"),
+      });
     expect(await send(token, BROWSER, "base", "5001")).toEqual({ kind: "problem", text: expect.stringContaining("5001 is not the id of a person") });
     expect(await send(token, BROWSER, "base", "")).toEqual({ kind: "problem", text: expect.stringContaining("Nobody was chosen") });
     plaza.time.realMs += 3_601 * 1_000;
