@@ -34,7 +34,7 @@ onEachDatabase("the log of alerts", (database) => {
     expect(await looked("running", 3_600)).toEqual([]);
     expect(await metrics()).not.toContain(sample);
     expect(await looked("running", 3_601)).toEqual([
-      { ...named, alert: expect.stringContaining("has not been read for more than an hour"), text: "an alert began" },
+      { ...named, alert: expect.stringContaining("has not finished after more than an hour"), text: "an alert began" },
     ]);
     expect(await metrics()).toContain(sample);
     // The same alert with another reason is not a new one.

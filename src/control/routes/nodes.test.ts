@@ -189,7 +189,7 @@ onEachDatabase("nodes", (database) => {
     const { request } = await openControl({ database, world: fullWorld });
     const refused = async (method: string, path: string, body: Record<string, unknown>, parameter: string) => {
       const before = (await request("GET", "export")).body;
-      const message = `${parameter} 9001 is taken`;
+      const message = `${parameter} 9001 is already in use`;
       expect(await request(method, `nodes/${path}`, body)).toMatchObject({ status: 409, body: { error: { parameter, message } } });
       expect((await request("GET", "export")).body).toEqual(before);
     };
