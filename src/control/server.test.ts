@@ -173,7 +173,7 @@ test("a request without Host has its whole path; a malformed request or address 
   expect(healthy).toMatchObject({ status: 200, headers: { connection: "close" }, body: '{"status":"ok"}' });
   for (const [text, message] of [
     ["GET /healthz HTTP/1.1\r\n\r\n", "Host header"],
-    ["GET /healthz HTTP/1.1\r\nHost: 1.2.3.400\r\n\r\n", "names no address"],
+    ["GET /healthz HTTP/1.1\r\nHost: 1.2.3.400\r\n\r\n", "is not a valid host name or address"],
     ["FOO /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", "FOO is not known"],
   ] as const) {
     const [response] = (await exchange(port, [text])).responses;

@@ -123,7 +123,7 @@ function bodyStream({ method, framing }: RequestHead, connection: Connection): R
 }
 
 function errorOf(problem: ProtocolProblem | "gone"): ControlError {
-  if (problem === "gone") return badRequest("the body is not complete");
+  if (problem === "gone") return badRequest("the request body is not complete");
   switch (problem.kind) {
     case "malformed-head":
       return badRequest(`the request is not valid HTTP: ${problem.detail}`);

@@ -238,7 +238,7 @@ describe("the listener", () => {
         });
         expect(responses).toMatchObject([{ status: 400, headers: { connection: "close" } }]);
         expect(isClosedByServer).toBe(true);
-        expect(JSON.parse(responses[0]?.body ?? "")).toMatchObject({ code: 100, message: "(#100) The request body is not in valid chunks" });
+        expect(JSON.parse(responses[0]?.body ?? "")).toMatchObject({ code: 100, message: "(#100) The chunked encoding of the request body is not valid" });
       }
     });
   });

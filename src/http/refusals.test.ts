@@ -10,7 +10,7 @@ test.each([
   [{ kind: "head-too-large" }, 431, "(#100) The address and headers are larger than 9000 bytes", undefined],
   [{ kind: "head-too-slow", msMax: 7 }, 408, "(#100) The request did not arrive within 7 ms", undefined],
   [{ kind: "body-too-slow", msMax: 8 }, 408, "(#100) The request did not arrive within 8 ms", undefined],
-  [{ kind: "malformed-chunks" }, 400, "(#100) The request body is not in valid chunks", undefined],
+  [{ kind: "malformed-chunks" }, 400, "(#100) The chunked encoding of the request body is not valid", undefined],
   [{ kind: "body-too-large", bytesMax: 9 }, 413, "(#100) The request body is larger than 9 bytes", undefined],
   [{ kind: "no-capacity" }, 503, "(#2) The service is busy; please retry", { "retry-after": "1" }],
 ] as const)("%j", (problem, status, message, headers) => {

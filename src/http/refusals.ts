@@ -89,7 +89,7 @@ export function graphErrorOf(problem: ProtocolProblem, limits: HttpLimits): Grap
     case "body-too-slow":
       return requestTooSlow(problem.msMax);
     case "malformed-chunks":
-      return malformedRequest("The request body is not in valid chunks");
+      return malformedRequest("The chunked encoding of the request body is not valid");
     case "body-too-large":
       return bodyTooLarge(problem.bytesMax);
     case "no-capacity":

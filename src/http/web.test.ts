@@ -31,6 +31,6 @@ test("a handler's response keeps its status, body and headers, except those of t
 
 test("an invalid address is refused, and so is a method that a Request would turn into GET", () => {
   const head = { method: "GET", target: { queryText: "" }, headers: [] } as unknown as RequestHead;
-  for (const host of ["h:99999", "1.2.3.400"]) expect(() => webRequest(head, `http://${host}/`)).toThrow("names no address");
+  for (const host of ["h:99999", "1.2.3.400"]) expect(() => webRequest(head, `http://${host}/`)).toThrow("is not a valid host name or address");
   expect(() => webRequest({ ...head, method: "FOO" }, "http://h/")).toThrow("FOO is not known");
 });

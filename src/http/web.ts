@@ -9,7 +9,7 @@ import { CORS_HEADERS } from "./refusals.ts";
  */
 export function webRequest({ method, target, headers: raw }: RequestHead, address: string, body?: ReadableStream<Uint8Array>): Request {
   const url = `${address}${target.queryText === "" ? "" : `?${target.queryText}`}`;
-  if (!URL.canParse(url)) throw malformedRequest("The Host header names no address");
+  if (!URL.canParse(url)) throw malformedRequest("The Host header is not a valid host name or address");
   const headers = new Headers();
   for (let i = 0; i < raw.length; i += 2) headers.append(raw[i] as string, raw[i + 1] as string);
   const request = new Request(url, { method, headers, ...(body === undefined ? {} : { body, duplex: "half" }) });

@@ -61,7 +61,7 @@ test("a default port in use is replaced with a warning; a requested one is refus
   const usual = open({});
   const { rtmpPort = 0, rtmpsPort } = usual.ingest.open() ?? {};
   expect({ isElsewhere: rtmpPort > 1_023 && rtmpPort !== 1935, rtmpsPort }).toEqual({ isElsewhere: true, rtmpsPort: undefined });
-  expect(usual.warnings).toEqual(["the usual port of RTMP is taken, so encoders connect to another one"]);
+  expect(usual.warnings).toEqual(["the standard port of RTMP is in use, so encoders must connect to another port"]);
   const port = taken(0);
   expect(() => open({ rtmp_port: port }).ingest.open()).toThrow("Failed to listen");
   const free = open({ ...certificate, rtmp_port: 0, rtmps_port: 0 });

@@ -54,7 +54,7 @@ export function openLiveIngest(config: Config, log: Log, isOwner: boolean): Live
       },
       {
         died: (ending) => log.error({ ending }, "the ingest process ended and is restarted"),
-        failed: (error) => log.error(errorFields(error), "the ingest process could not be served"),
+        failed: (error) => log.error(errorFields(error), "a message of the ingest process could not be handled"),
         counted,
       },
     ),
@@ -110,7 +110,7 @@ class LiveIngest {
     const wantedSecure = secure === undefined ? [] : [{ port: secure.port, isChoice: rtmps_port === undefined }];
     const [rtmpPort = 0, rtmpsPort] = findFreePorts(host, [wanted, ...wantedSecure]);
     if ((rtmp_port === undefined && rtmpPort !== wanted.port) || (secure !== undefined && rtmps_port === undefined && rtmpsPort !== secure.port))
-      this.#log.warn({ rtmp_port: rtmpPort, rtmps_port: rtmpsPort }, "the usual port of RTMP is taken, so encoders connect to another one");
+      this.#log.warn({ rtmp_port: rtmpPort, rtmps_port: rtmpsPort }, "the standard port of RTMP is in use, so encoders must connect to another port");
     const ports = { port: rtmpPort, secure: secure && { ...secure, port: rtmpsPort ?? secure.port } };
     this.#process = this.#makeProcess(ports, (connections) => {
       streaming.connections = connections;

@@ -104,8 +104,8 @@ test("ingest: a stream that is too large ends with its reason, which is not an e
   await encoder.ended;
   expect(seen).toEqual([
     "started 320x180",
-    "a feed was refused: the stream has more than 0 Mbit/s",
-    "refused: the stream has more than 0 Mbit/s",
+    "a feed was refused: the stream has more than 0 Mbit/s: lower the bit rate in the encoder",
+    "refused: the stream has more than 0 Mbit/s: lower the bit rate in the encoder",
     "lost 1",
   ]);
 });

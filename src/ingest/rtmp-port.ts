@@ -131,7 +131,7 @@ export class RtmpPort implements PublisherOwner {
     for (const listener of listeners) listener.stop(false);
     clearInterval(this.#ticking);
     clearTimeout(this.#closingSoon);
-    await Promise.all([...[...this.#publishers].map((publisher) => publisher.stop("The server ends", "lost")), ...this.#closing]);
+    await Promise.all([...[...this.#publishers].map((publisher) => publisher.stop("The server is shutting down", "lost")), ...this.#closing]);
     for (const listener of listeners) listener.stop(true);
   }
 

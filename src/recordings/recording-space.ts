@@ -47,11 +47,11 @@ export class RecordingSpace {
     const free = (this.#freeBytes ?? 0) - byteCount;
     if (free < this.#limits.reserveBytes) {
       this.#freeBytes = undefined;
-      throw new NoSpace(`the disk has ${free} bytes free, and ${this.#limits.reserveBytes} stay in reserve`);
+      throw new NoSpace(`the recording would leave ${free} bytes of the disk free, and --disk-reserve-bytes is ${this.#limits.reserveBytes}`);
     }
     if (this.#limits.bytesMax > 0 && used > this.#limits.bytesMax) {
       this.#usedBytes = undefined;
-      throw new NoSpace(`the recordings use the ${this.#limits.bytesMax} bytes of --recordings-bytes-max`);
+      throw new NoSpace(`the recordings would use more than the ${this.#limits.bytesMax} bytes of --recordings-bytes-max`);
     }
     this.#usedBytes = used;
     this.#freeBytes = free;

@@ -56,7 +56,7 @@ test("a segment without space for it is not written, and ends the recording", as
   const { recording, failures, index, files } = newRecording({ bytesMax: 6, reserveBytes: 0 });
   for (const text of ["first", "ab", "c"]) recording.add(segmentOf(text));
   await recording.end();
-  expect(failures).toEqual(["no_storage: the recordings use the 6 bytes of --recordings-bytes-max"]);
+  expect(failures).toEqual(["no_storage: the recordings would use more than the 6 bytes of --recordings-bytes-max"]);
   expect(files()).toEqual(["0.ts", "index"]);
   expect(index()).toBe("2000 5 1000\n");
 });
@@ -108,7 +108,7 @@ test("recordings have up to their maximum of bytes; deleted ones no longer count
   const space = new RecordingSpace(root, { bytesMax: 100, reserveBytes: 0 });
   await space.take(50);
   await space.take(10);
-  await expect(space.take(1)).rejects.toThrow("the recordings use the 100 bytes of --recordings-bytes-max");
+  await expect(space.take(1)).rejects.toThrow("the recordings would use more than the 100 bytes of --recordings-bytes-max");
   rmSync(join(root, "old"), { recursive: true });
   // The files were counted again, and the count found nothing, because this test writes nothing.
   await space.take(100);
@@ -143,7 +143,7 @@ test("the disk is checked again after 16 MiB were used: what others write and de
   free = 11 * MIB;
   await space.take(MIB);
   expect(looks).toBe(2);
-  await expect(space.take(1)).rejects.toThrow(`the disk has ${10 * MIB - 1} bytes free, and ${10 * MIB} stay in reserve`);
+  await expect(space.take(1)).rejects.toThrow(`the recording would leave ${10 * MIB - 1} bytes of the disk free, and --disk-reserve-bytes is ${10 * MIB}`);
   free = 12 * MIB;
   await space.take(2 * MIB);
 });
@@ -154,11 +154,11 @@ test("without a limit nothing is counted, and the reserve of the disk stays free
   const free = bavail * bsize;
   await new RecordingSpace(root, { bytesMax: 0, reserveBytes: Math.floor(free / 2) }).take(1);
   const full = new RecordingSpace(root, { bytesMax: 0, reserveBytes: 2 * free });
-  await expect(full.take(1)).rejects.toThrow(/^the disk has \d+ bytes free, and \d+ stay in reserve$/);
+  await expect(full.take(1)).rejects.toThrow(/^the recording would leave \d+ bytes of the disk free, and --disk-reserve-bytes is \d+$/);
   // The bytes that are about to be written count as well.
-  await expect(new RecordingSpace(root, BOUNDLESS).take(2 * free)).rejects.toThrow(/stay in reserve/);
+  await expect(new RecordingSpace(root, BOUNDLESS).take(2 * free)).rejects.toThrow(/--disk-reserve-bytes/);
   // A refused request takes no space.
   const space = new RecordingSpace(root, BOUNDLESS);
-  await expect(space.take(2 * free)).rejects.toThrow(/stay in reserve/);
+  await expect(space.take(2 * free)).rejects.toThrow(/--disk-reserve-bytes/);
   await space.take(1);
 });

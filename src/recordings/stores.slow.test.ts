@@ -74,7 +74,7 @@ describe.each(Object.entries(kinds))("a %s", (_, open) => {
     const { recording, failures } = record(root, "w", "7", 1, 12);
     for (const text of ["12345", "67890", "more"]) recording.add(segmentOf(text));
     await recording.end();
-    expect(failures).toEqual(["the recordings use the 12 bytes of --recordings-bytes-max"]);
+    expect(failures).toEqual(["the recordings would use more than the 12 bytes of --recordings-bytes-max"]);
     expect((await readRecording(root, "w", "7"))[0]).toEqual({ session: 1, segments: [entry(0), entry(1)], hasEnded: false });
   });
 });

@@ -17,20 +17,20 @@ export type ProblemKind =
 
 /** For each kind of problem, a sentence for people: the problem and what a person can do about it. */
 const SENTENCES: Readonly<Record<ProblemKind, string>> = {
-  unreachable: "The database cannot be reached, or no server of it accepts writes. Check that it runs; Plaza connects again by itself.",
+  unreachable: "The database cannot be reached, or none of its servers accepts writes. Check that the database runs; Plaza reconnects by itself.",
   no_connection:
     "No connection to the database is free. Other programs use all connections that the server allows, or statements of Plaza take too long; see max_connections and pg_stat_activity.",
   too_slow:
     "The database did not finish statements in time. Late statements usually wait for a lock of another session; see pg_locks and pg_stat_activity.",
-  disk_full: "The disk of the database is full, and writes are refused. Free some space; nothing else is needed.",
+  disk_full: "The disk of the database is full, and writes are refused. Free some space; Plaza then continues by itself.",
   disk_error: "The disk of the database returns errors. Check the disk and the system's log before you write further data to it.",
-  no_memory: "The database has too little memory. Give it more, or let fewer processes use it.",
+  no_memory: "The database has too little memory. Add memory to its machine, or run fewer processes on that machine.",
   locked: "Another program locks the database file. End that program.",
   file_changed:
-    "Somebody deleted, replaced or changed the files of the database while the server used them. Nothing is read or written any more. Stop the server, restore the files from a backup, and start it again.",
+    "Somebody deleted, replaced or changed the files of the database while the server used them. Plaza no longer reads or writes the database. Stop the server, restore the files from a backup, and start the server again.",
   file_damaged: "The database is damaged. Stop the server, and restore the data from a backup.",
   stale_primary:
-    "A server of PostgreSQL accepts writes, but it is behind the server that Plaza used before, or belongs to another cluster. Plaza does not use this server. Stop it.",
+    "A PostgreSQL server that accepts writes has older data than the server that Plaza used before, or belongs to another cluster. Plaza does not use that server; stop that server.",
 };
 
 export const problemKinds = Object.keys(SENTENCES) as readonly ProblemKind[];

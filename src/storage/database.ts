@@ -50,7 +50,7 @@ export interface Transaction extends Reader {
  */
 export class NotOneRow extends Error {
   constructor(changed: number, { query }: Sql) {
-    super(`${changed} rows were changed instead of one: ${query.text.trim().slice(0, 80)}`);
+    super(`a statement changed ${changed} rows instead of one: ${query.text.trim().slice(0, 80)}`);
   }
 }
 

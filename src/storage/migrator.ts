@@ -47,7 +47,7 @@ export class UnknownMigration extends Error {
     readonly migration: string,
   ) {
     super(
-      `the data has the migration ${feature}/${migration}, which this program does not know: a newer version wrote it. Start that version, or a newer one`,
+      `a newer version of Plaza changed the data: this version does not know the migration ${feature}/${migration}. Start the newer version`,
     );
     this.name = "UnknownMigration";
   }
@@ -57,7 +57,7 @@ export class UnknownMigration extends Error {
 class OlderProcessRuns extends Error {
   constructor(migration: string, version: string) {
     super(
-      `the migration ${migration} would change what a running process of version ${version} uses: end the processes of that version, and start again. A process that was killed counts for a minute`,
+      `the migration ${migration} would change data that a running process of version ${version} uses: end the processes of that version, and start Plaza again. A killed process counts as running for one more minute`,
     );
     this.name = "OlderProcessRuns";
   }

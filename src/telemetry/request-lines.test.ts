@@ -109,7 +109,7 @@ test.each<[name: string, tell: (observer: WorkObserver) => void, level: string, 
     (on) => on.callbackBeganToFail(of(callback)),
     "warn",
     { callback: "5", app: "7", url: "https://receiver/hook" },
-    /did not take a webhook/,
+    /did not accept a webhook/,
   ],
   [
     "a callback that fails",

@@ -63,14 +63,14 @@ export function workLog(log: Log, world: string, workBegins: WorkObserver["workB
     deliveryUnsubscribed: ({ app, object, field }) =>
       log.debug({ ...about, app, object, field }, "a webhook is not sent: its app is no longer subscribed"),
     callbackBeganToFail: ({ id, app, url }) =>
-      log.warn({ ...about, callback: id, app, url: withoutQuery(url) }, "a callback did not take a webhook, which is sent again later"),
+      log.warn({ ...about, callback: id, app, url: withoutQuery(url) }, "a callback did not accept a webhook, which Plaza sends again later"),
     callbackFails: ({ id, app, url }) => log.warn({ ...about, callback: id, app, url: withoutQuery(url) }, "a callback has failed for an hour"),
     callbackPaused: (callback) =>
       log.error(
         { ...about, callback: callback.id, app: callback.app, url: withoutQuery(callback.url) },
         callback.probe_due_ms === null
-          ? "a callback returned 410 and is paused until somebody resumes it; its events are kept"
-          : "a callback has failed for five days and is paused; its events are kept, and one is sent each hour as a test",
+          ? "a callback returned 410 and is paused until somebody resumes it; its events are stored"
+          : "a callback has failed for five days and is paused; its events are stored, and one is sent each hour as a test",
       ),
     jobFailed: (kind, key, error) => log.error({ ...about, kind, key, ...errorFields(error) }, "a job failed and will run again"),
     workFailed: (error) => log[levelOf(error)]({ ...about, ...errorFields(error) }, "background work failed and will be tried again"),

@@ -82,7 +82,7 @@ export class StderrLines {
       level: "warn",
       time: new Date().toISOString(),
       lines: this.#leftOut,
-      msg: "lines of the log were left out, because nobody read them",
+      msg: "lines of the log were dropped, because no program read them",
     };
     this.#leftOut = 0;
     return `${JSON.stringify(fields)}\n`;

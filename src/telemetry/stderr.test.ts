@@ -127,7 +127,7 @@ describe("lines", () => {
     expect(first).toBe(`${"x".repeat(1_023)}\n`.repeat(kept));
     expect(JSON.parse(leftOut as string)).toEqual({
       ...{ level: "warn", time: expect.stringMatching(/Z$/), lines: 1_100 - kept },
-      msg: "lines of the log were left out, because nobody read them",
+      msg: "lines of the log were dropped, because no program read them",
     });
     expect(rest).toEqual(["y", ""]);
   });

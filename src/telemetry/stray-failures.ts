@@ -5,5 +5,5 @@ import { errorFields, type Log } from "./log.ts";
  * are in transactions and not in this process.
  */
 export function outliveStrayFailures(log: Log): void {
-  process.on("unhandledRejection", (error) => log.error(errorFields(error), "a rejected promise that nothing awaited"));
+  process.on("unhandledRejection", (error) => log.error(errorFields(error), "a promise was rejected that no code awaits"));
 }

@@ -117,8 +117,8 @@ class BoundedSpans implements SpanProcessor, SpanExporter {
       const hasFailed = result.code !== 0;
       this.counts[hasFailed ? "failed" : "exported"] += spans.length;
       if (hasFailed && !this.#isFailing)
-        this.#log.warn(errorFields(result.error), "the collector does not take traces; spans are dropped until it does");
-      if (!hasFailed && this.#isFailing) this.#log.info({ ...this.counts }, "the collector takes traces again");
+        this.#log.warn(errorFields(result.error), "the collector does not accept traces; spans are dropped until the collector accepts them");
+      if (!hasFailed && this.#isFailing) this.#log.info({ ...this.counts }, "the collector accepts traces again");
       this.#isFailing = hasFailed;
       done(result);
     });

@@ -44,7 +44,7 @@ describe.each(chosen)("data of $version ($database), with a migration of a newer
         code: 2,
         stdout: "",
         stderr:
-          "plaza: the data has the migration later-feature/things, which this program does not know: a newer version wrote it. Start that version, or a newer one\n",
+          "plaza: a newer version of Plaza changed the data: this version does not know the migration later-feature/things. Start the newer version\n",
       });
     }
     expect(await execute(place, [MIGRATIONS])).toEqual(before);

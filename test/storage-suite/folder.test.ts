@@ -69,7 +69,7 @@ describe("data folder", () => {
     const child = await holdElsewhere(folder);
     for (const left of ["4194305\n", "somebody\n", "0\n", "-1\n"]) {
       writeFileSync(join(folder, "plaza.pid"), left);
-      await expect(open(folder)).rejects.toThrow("the data folder is in use by another running process or an earlier open");
+      await expect(open(folder)).rejects.toThrow("the data folder is in use by another running process, or already open in this process");
     }
     child.kill("SIGKILL");
     await child.exited;

@@ -132,7 +132,7 @@ describe("group commit", () => {
     });
     const others = Array.from({ length: 10 }, (_, index) => database.write((tx) => tx.run(insert(10 + index))));
     for (const response of await Promise.allSettled([late, nested])) {
-      expect(response).toMatchObject({ status: "rejected", reason: { message: "a write body awaited something other than its tx" } });
+      expect(response).toMatchObject({ status: "rejected", reason: { message: "the body of a write awaited something other than its transaction" } });
     }
     await Promise.all(others);
     // The body that waited too long continues, but writes nothing.

@@ -176,8 +176,8 @@ test("a collector that refuses or is away is named in the log once, and when it 
   await collector.span(operation("listLabels"));
   while (((await spanCounts(plaza)).exported ?? 0) === 0) await Bun.sleep(20);
   const { stderr } = await plaza.end();
-  expect(stderr.match(/the collector does not take traces/g)).toHaveLength(1);
-  expect(stderr.match(/the collector takes traces again/g)).toHaveLength(1);
+  expect(stderr.match(/the collector does not accept traces/g)).toHaveLength(1);
+  expect(stderr.match(/the collector accepts traces again/g)).toHaveLength(1);
 }, 60_000);
 
 test("SIGTERM sends the spans that wait", async () => {

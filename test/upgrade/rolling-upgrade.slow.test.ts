@@ -168,7 +168,7 @@ test("D-346: three releases follow each other while clients write and read: no r
   const early = await ended(run(3, ["migrate"], data));
   expect(early.code).toBe(2);
   expect(early.text).toMatch(
-    /plaza: the migration later\/things_gone would change what a running process of version \S+ uses: end the processes of that version/,
+    /plaza: the migration later\/things_gone would change data that a running process of version \S+ uses: end the processes of that version/,
   );
   await clients.leave(one);
   first.child.kill("SIGTERM");
@@ -190,5 +190,5 @@ test("D-346: three releases follow each other while clients write and read: no r
   await ready(start(2, data));
   const refused = await ended(start(1, data));
   expect(refused.code).toBe(2);
-  expect(refused.text).toContain("the data has the migration later/things_gone, which this program does not know");
+  expect(refused.text).toContain("this version does not know the migration later/things_gone");
 });

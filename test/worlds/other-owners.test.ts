@@ -65,7 +65,7 @@ for (const [kind, { owner, id, other, find, remove, update }] of Object.entries(
     if (before === undefined) throw new Error("the node is missing");
     expect([await find(database.reader, wrong, id), await find(database.reader, own, "99")]).toEqual([undefined, undefined]);
     expect(await database.write((tx) => remove(tx, wrong, id))).toBe(false);
-    if (update !== undefined) await expect(database.write((tx) => update(tx, wrong, id))).rejects.toThrow("0 rows were changed instead of one");
+    if (update !== undefined) await expect(database.write((tx) => update(tx, wrong, id))).rejects.toThrow("a statement changed 0 rows instead of one");
     expect(await find(database.reader, own, id)).toEqual(before as never);
     expect(await database.write((tx) => remove(tx, own, id))).toBe(true);
     expect(await find(database.reader, own, id)).toBeUndefined();
@@ -101,7 +101,7 @@ test("rows that belong to two or three nodes are found and changed with all of t
     isSubscribed(reader, nodeId("4001"), app),
   ];
   expect(await Promise.all(asked)).toEqual([true, false, true, false]);
-  await expect(database.write((tx) => renamePerson(tx, otherPage, "9002", "x"))).rejects.toThrow("0 rows were changed instead of one");
+  await expect(database.write((tx) => renamePerson(tx, otherPage, "9002", "x"))).rejects.toThrow("a statement changed 0 rows instead of one");
   expect([(await findRole(reader, page, nodeId("3001")))?.user, await findRole(reader, otherPage, nodeId("3001"))]).toEqual(["3001", undefined]);
 
   const number = nodeId("4102");
@@ -128,7 +128,7 @@ test("comments on a live video are found and changed with its page and its video
     { ...comment, page: otherPage },
     { ...comment, video: "5301" },
   ]) {
-    await expect(database.write((tx) => updateComment(tx, wrong))).rejects.toThrow("0 rows were changed instead of one");
+    await expect(database.write((tx) => updateComment(tx, wrong))).rejects.toThrow("a statement changed 0 rows instead of one");
     // The node of the comment is deleted with the comment, so the statement itself is undone.
     await expect(
       database.write(async (tx) => {

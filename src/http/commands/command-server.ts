@@ -81,7 +81,7 @@ async function responseTo({ pages, refusal, handle }: CommandServerOptions, head
     const isTooLarge = body.problem.kind === "body-too-large";
     return plainText(
       isTooLarge ? PAYLOAD_TOO_LARGE : BAD_REQUEST,
-      isTooLarge ? `the request has a body of more than ${BODY_BYTES_MAX} bytes` : "the body is not complete",
+      isTooLarge ? `the request has a body of more than ${BODY_BYTES_MAX} bytes` : "the request body is not complete",
     );
   }
   try {

@@ -86,10 +86,10 @@ function checkedHead(method: string, targetText: string, headers: RawHeaders, is
   // RFC 9112, 3.2. Two Host headers are also refused: a proxy may have read the other header, and let the request through because of it.
   if (host === undefined ? !isHttp10 : !isHost(host)) return malformed("the Host header is missing, malformed or repeated");
   const framing = framingOf(length, coding, isHttp10);
-  if (framing === undefined) return malformed("the request does not say clearly where its body ends");
+  if (framing === undefined) return malformed("the length of the request body is unclear: send one Content-Length, or Transfer-Encoding: chunked");
   const target = parseTarget(targetText);
-  if (target === undefined) return malformed("the target is neither a path nor an http address");
-  if (target.authority !== undefined && !isHost(target.authority)) return malformed("the target names no host");
+  if (target === undefined) return malformed("the request target is neither a path nor an http address");
+  if (target.authority !== undefined && !isHost(target.authority)) return malformed("the address in the request line has no valid host");
   byteCount += target.path.length + target.queryText.length;
   const isKept = connection === undefined ? !isHttp10 : isKeptBy(connection, isHttp10);
   const expectsContinue = expect !== undefined && !isHttp10 && expect.toLowerCase() === "100-continue";
@@ -159,7 +159,7 @@ interface Target {
 const ABSOLUTE = /^https?:\/\//i;
 
 /**
- * Parses a target. Returns undefined if the target is neither a path nor an http address. Targets of other forms are for proxies, and `*` has no
+ * Parses a target. Returns undefined if the request target is neither a path nor an http address. Targets of other forms are for proxies, and `*` has no
  * meaning for this server.
  */
 export function parseTarget(text: string): Target | undefined {
@@ -226,7 +226,7 @@ export class HeadReader {
     if (end === -1) {
       const isHopeless = NEVER.test(buffer.text(Math.max(0, this.#searched - 1), buffer.length));
       this.#searched = buffer.length;
-      return isHopeless ? malformed("the head has characters that no head may have") : undefined;
+      return isHopeless ? malformed("the request line or a header contains a character that is not allowed") : undefined;
     }
     const text = buffer.text(0, end);
     buffer.skip(end + 4);

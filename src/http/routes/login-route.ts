@@ -92,7 +92,7 @@ const pageOf = (title: string, nonce: string, body: string, style = ""): string 
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <title>${title}</title><style nonce="${nonce}">${STYLE}${style}</style></head><body><main>${body}</main></body></html>`;
 
-const problemPage = (text: string, nonce: string): string => pageOf("Login", nonce, `<h1>This login cannot go on</h1><p>${escaped(text)}</p>`);
+const problemPage = (text: string, nonce: string): string => pageOf("Login", nonce, `<h1>This login cannot continue</h1><p>${escaped(text)}</p>`);
 
 /**
  * Returns styles that hide the boxes of permissions for which the dialog does not ask the chosen person. The server decides about the permissions

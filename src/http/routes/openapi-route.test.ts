@@ -66,6 +66,6 @@ test("an unknown type or surface is refused with the known ones, and so is a sur
   });
   expect(await problemIn("?type=label&surface=ads")).toEqual({
     ...{ status: 400, code: 100, parameter: "surface" },
-    message: "(#100) Param surface must be one that serves the type label",
+    message: "(#100) Param surface must be a surface that serves the type label",
   });
 });

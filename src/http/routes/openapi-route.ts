@@ -43,7 +43,7 @@ export function openapiRoute(deps: RequestDeps, surfaces: readonly SurfaceAddres
     const options = { profile, calendar, now: unixSeconds(world.clock), addresses, ...only };
     // If no type is selected, every surface serves at least one operation, so only a selected type can lead to an empty document.
     if (surface !== undefined && servedAddresses(deps.registry, options).length === 0)
-      return refused(invalidParameter("surface", `must be one that serves the type ${type}`));
+      return refused(invalidParameter("surface", `must be a surface that serves the type ${type}`));
     const known = texts.get(calendar) ?? new BoundedMap(TEXTS_MAX);
     texts.set(calendar, known);
     const key = JSON.stringify([profile, servedNow(options), addresses, only]);

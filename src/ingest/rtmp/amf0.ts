@@ -75,7 +75,7 @@ class AmfReader {
       case Marker.Undefined:
         return undefined;
       default:
-        throw new RtmpProblem(`publishers do not send the AMF type ${marker}`);
+        throw new RtmpProblem(`the AMF type ${marker} is not supported`);
     }
   }
 

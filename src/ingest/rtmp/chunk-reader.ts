@@ -92,7 +92,7 @@ export class ChunkReader {
     const end = isExtended ? fixed + 4 : fixed;
     if (header.length < end) return undefined;
     const stream = known ?? this.#open(id);
-    if (stream.body !== undefined) throw new RtmpProblem("a message begins before the one before it on its chunk stream ends");
+    if (stream.body !== undefined) throw new RtmpProblem("a message begins before the previous message on its chunk stream ends");
     const time = isExtended ? readUint32(header, fixed) : readUint24(header, basic);
     stream.extended = isExtended ? time : undefined;
     stream.timestamp = format === 0 ? time : (stream.timestamp + time) >>> 0;
@@ -139,7 +139,7 @@ export class ChunkReader {
   }
 
   #begin(stream: ChunkStream): void {
-    if (stream.length > this.limits.messageBytesMax) throw new RtmpProblem(`a message of ${stream.length} bytes is too large here`);
+    if (stream.length > this.limits.messageBytesMax) throw new RtmpProblem(`a message has ${stream.length} bytes, and at most ${this.limits.messageBytesMax} are allowed`);
     stream.received = 0;
     stream.body = new Uint8Array(Math.min(stream.length, FIRST_BUFFER_BYTES));
     this.#assembling += stream.body.length;
@@ -166,7 +166,7 @@ export class ChunkReader {
     if (body.length >= needed) return body;
     const larger = new Uint8Array(Math.min(stream.length, Math.max(needed, body.length * 2)));
     this.#assembling += larger.length - body.length;
-    if (this.#assembling > this.limits.messageBytesMax) throw new RtmpProblem("incomplete messages have too many bytes together");
+    if (this.#assembling > this.limits.messageBytesMax) throw new RtmpProblem(`the incomplete messages together have more than ${this.limits.messageBytesMax} bytes`);
     larger.set(body.subarray(0, stream.received));
     stream.body = larger;
     return larger;

@@ -85,7 +85,7 @@ test("a connection receives the window, then the confirmation; its stream has it
 test("eight streams, a key of 256 characters and 32 commands before it are allowed, and not one more", () => {
   const streams = open();
   streams.receive(HELLO, CONNECT, ...Array.from({ length: 8 }, () => CREATE));
-  expect(() => streams.receive(CREATE)).toThrow("there are too many streams");
+  expect(() => streams.receive(CREATE)).toThrow("the encoder created too many streams");
   const key = "k".repeat(256);
   const { seen, receive } = open();
   receive(...publishing(key));
@@ -124,7 +124,7 @@ test("an unknown command is refused if it wants a response, and an end before th
   const before = messages().length;
   receive(command(["getStreamLength", 0, null]), command(["FCUnpublish", 3, null, "k"]), command(["closeStream", 0, null]));
   expect([messages().length, seen]).toEqual([before, []]);
-  for (const wrong of [[1, 2], ["x", "y"], ["x"], []]) expect(() => receive(command(wrong))).toThrow("has no name or no number");
+  for (const wrong of [[1, 2], ["x", "y"], ["x"], []]) expect(() => receive(command(wrong))).toThrow("has no name or no transaction number");
   receive(command(["getStreamLength", 9, null]));
   expect(messages().at(-1)?.says).toEqual(["_error", 9, null, expect.objectContaining({ code: "NetConnection.Call.Failed" })] as never);
 });

@@ -148,9 +148,9 @@ export class PublisherSession {
 
   #command(values: readonly AmfValue[], stream: number): void {
     const [name, transaction, argument, ...rest] = values;
-    if (typeof name !== "string" || typeof transaction !== "number") throw new RtmpProblem("a command has no name or no number");
-    if (this.#state !== "publishing" && ++this.#commands > COMMANDS_BEFORE_KEY_MAX) throw new RtmpProblem("there are too many commands before a key");
-    if (!this.#isConnected && name !== "connect") throw new RtmpProblem(`${name} comes before connect`);
+    if (typeof name !== "string" || typeof transaction !== "number") throw new RtmpProblem("a command has no name or no transaction number");
+    if (this.#state !== "publishing" && ++this.#commands > COMMANDS_BEFORE_KEY_MAX) throw new RtmpProblem("the encoder sent too many commands before the stream key");
+    if (!this.#isConnected && name !== "connect") throw new RtmpProblem(`the command ${name} comes before the command connect`);
     switch (name) {
       case "connect":
         this.#connect(transaction, argument);
@@ -185,12 +185,12 @@ export class PublisherSession {
   }
 
   #connect(transaction: number, argument: AmfValue): void {
-    if (this.#isConnected) throw new RtmpProblem("connect comes twice");
-    if (!isObject(argument)) throw new RtmpProblem("connect has no properties");
+    if (this.#isConnected) throw new RtmpProblem("the command connect comes twice");
+    if (!isObject(argument)) throw new RtmpProblem("the command connect has no properties object");
     // Some encoders send the name of the application with a slash at its end.
     const application = typeof argument.app === "string" ? argument.app.replace(/\/$/, "") : undefined;
     if (application !== APPLICATION) {
-      this.#sendCommand(["_error", transaction, null, status("error", "NetConnection.Connect.InvalidApp", `The application is ${APPLICATION}`)]);
+      this.#sendCommand(["_error", transaction, null, status("error", "NetConnection.Connect.InvalidApp", `The application must be ${APPLICATION}`)]);
       this.#end();
       return;
     }
@@ -203,13 +203,13 @@ export class PublisherSession {
   }
 
   #createStream(transaction: number): void {
-    if (++this.#streams > STREAMS_MAX) throw new RtmpProblem("there are too many streams");
+    if (++this.#streams > STREAMS_MAX) throw new RtmpProblem("the encoder created too many streams");
     this.#sendCommand(["_result", transaction, null, this.#streams]);
   }
 
   #publish(key: AmfValue, stream: number): void {
-    if (this.#state !== "commands") throw new RtmpProblem("publish comes twice");
-    if (stream < 1 || stream > this.#streams) throw new RtmpProblem("publish names a stream that createStream has not made");
+    if (this.#state !== "commands") throw new RtmpProblem("the command publish comes twice");
+    if (stream < 1 || stream > this.#streams) throw new RtmpProblem("the command publish names a stream that createStream did not create");
     this.#stream = stream;
     if (typeof key !== "string" || key === "" || key.length > KEY_CHARACTERS_MAX) {
       this.refuse("key", "The stream key is not valid");

@@ -91,7 +91,7 @@ export class Feed {
     if (this.#ticks.length > RATE_TICKS) this.#ticks.shift();
     const { bitsPerSecondMax } = this.#options.limits;
     if (this.#ticks.length === RATE_TICKS && this.#rateOf("bytes") * 8 > bitsPerSecondMax)
-      throw new MediaProblem(`the stream has more than ${Math.round(bitsPerSecondMax / 1_000_000)} Mbit/s`);
+      throw new MediaProblem(`the stream has more than ${Math.round(bitsPerSecondMax / 1_000_000)} Mbit/s: lower the bit rate in the encoder`);
   }
 
   /** The health of the feed; undefined before the feed has begun. */

@@ -97,7 +97,7 @@ test("a response that arrives after the connection was ended admits nobody", asy
   });
   const { line, publisher } = connect();
   for (const part of publishing("k")) publisher.received(part);
-  await publisher.stop("The server ends", "lost");
+  await publisher.stop("The server is shutting down", "lost");
   response.resolve();
   // Encoders that ask later are admitted meanwhile.
   for (let later = 0; later < 2; later++) await connect().publish();
@@ -223,7 +223,7 @@ test("a feed that the server ends gets the reason, and a connection that sent no
   // The server already knows of the end, so the port does not report it.
   expect(happened).toEqual([]);
   const silent = connect();
-  await silent.publisher.stop("The server ends", "lost");
+  await silent.publisher.stop("The server is shutting down", "lost");
   expect([silent.line.sent, silent.line.ends]).toEqual(["", ["terminate"]]);
 });
 

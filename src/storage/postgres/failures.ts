@@ -41,7 +41,7 @@ export class TableLocked extends Error {
  */
 export class NotPrimary extends Error {
   constructor(cause?: unknown) {
-    super("the PostgreSQL server is a standby and takes no writes", { cause });
+    super("the PostgreSQL server is a standby and accepts no writes", { cause });
     this.name = "NotPrimary";
   }
 }
@@ -56,7 +56,7 @@ export const isReadOnlyServer = (error: unknown): boolean =>
 /** The server accepts writes, but is not the current primary of the cluster that this process uses. */
 export class StalePrimary extends Error {
   constructor(reason: string) {
-    super(`a server of PostgreSQL that accepts writes is not used: ${reason}`);
+    super(`Plaza does not use a PostgreSQL server that accepts writes: ${reason}`);
     this.name = "StalePrimary";
   }
 }

@@ -36,7 +36,7 @@ export class Undone extends Error {
   readonly wasStale: boolean;
 
   constructor(cause: unknown, wasStale: boolean) {
-    super("the transaction was undone", { cause });
+    super("the transaction was rolled back", { cause });
     this.wasStale = wasStale;
   }
 }

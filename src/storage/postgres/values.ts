@@ -5,7 +5,7 @@ type Parse = (text: string) => unknown;
 
 function integer(text: string): number {
   const value = Number(text);
-  if (!Number.isSafeInteger(value)) throw new RangeError(`a column holds ${text}, beyond 2^53: select CAST(… AS TEXT)`);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`a column contains ${text}, which is beyond 2^53: select CAST(… AS TEXT)`);
   return value;
 }
 
@@ -31,7 +31,7 @@ export const rowTypes = {
     return (
       parsers.get(oid) ??
       (() => {
-        throw new TypeError(`a column has type ${oid}, which is outside the shared subset: select CAST(… AS TEXT) or CAST(… AS BIGINT)`);
+        throw new TypeError(`a column has the type ${oid}, which Plaza does not read: select CAST(… AS TEXT) or CAST(… AS BIGINT)`);
       })
     );
   },

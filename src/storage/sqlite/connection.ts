@@ -210,7 +210,7 @@ function checked(row: Row): Row {
   for (const name in row) {
     const value = row[name];
     if (typeof value === "number" && (value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER)) {
-      throw new RangeError(`column ${name} is beyond 2^53: select CAST(… AS TEXT)`);
+      throw new RangeError(`the column ${name} contains a number beyond 2^53: select CAST(… AS TEXT)`);
     }
   }
   return row;

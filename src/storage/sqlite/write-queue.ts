@@ -191,7 +191,7 @@ export class WriteQueue {
     try {
       result = await new Promise((resolve, reject) => {
         this.#stopOverdue = () => {
-          if (!transaction.isPausing) reject(new Error("a write body awaited something other than its tx"));
+          if (!transaction.isPausing) reject(new Error("the body of a write awaited something other than its transaction"));
         };
         job.body(transaction).then(resolve, reject);
       });

@@ -34,7 +34,7 @@ export async function verifyCallback(client: GuardedClient, url: string, verifyT
     if (error instanceof CallbackRefused || error instanceof RequestFailed) throw handshakeFailed(error.message);
     throw error;
   }
-  if (response.status !== 200) throw handshakeFailed(`the response must have the status 200, and has ${response.status}`);
+  if (response.status !== 200) throw handshakeFailed(`the response must have the status 200, but its status is ${response.status}`);
   // Many frameworks add a line end to the body.
   const received = response.body.toString("utf8").trim();
   if (received !== challenge) throw challengeMismatch(challenge, excerptOf(received));

@@ -7,7 +7,7 @@ import { EXAMPLE_ID, type WebhookField, type WebhookObject, webhookObjects } fro
 type Document = Record<string, unknown>;
 
 const ABOUT =
-  "The webhooks that Plaza sends to the callback of an app. Deliveries are at least once: webhook-id is the same in all attempts. A receiver responds with any 2xx within " +
+  "The webhooks that Plaza sends to the callback of an app. Plaza delivers each webhook at least once: webhook-id is the same in all attempts. A receiver responds with any 2xx within " +
   "15 seconds and checks a signature over the bytes of the body, with the app's secret as key.";
 
 const SIGNATURES = {
@@ -16,7 +16,7 @@ const SIGNATURES = {
   "webhook-timestamp": { pattern: "^[0-9]+$", description: "The time of the attempt, in Unix seconds." },
   "webhook-signature": {
     pattern: "^v1,\\S+( v1,\\S+)*$",
-    description: "Signatures of Standard Webhooks: two, separated by a space, for a day after the app's secret was changed.",
+    description: "The signature by Standard Webhooks. For a day after the app's secret was changed, the header has two signatures, separated by a space.",
   },
 };
 
@@ -49,7 +49,7 @@ export function asyncapiDocument(catalogue: FieldCatalogue, version: string, now
       callback: {
         host: "{callback}",
         protocol: "https",
-        description: "The callback that the app, the account or the phone number has set.",
+        description: "The callback URL that is set for the app, the account or the phone number.",
         variables: { callback: { description: "Host, port and path of the callback." } },
       },
     },
@@ -80,7 +80,7 @@ const operationOf = (object: WebhookObject, name: string): Document => ({
   action: "send",
   channel: { $ref: `#/channels/${object}` },
   title: `Deliver ${object}`,
-  summary: `Delivers what happened to objects of the kind ${object}.`,
+  summary: `Delivers events about objects of the type ${object}.`,
   description: "One POST holds up to 1,000 updates of one account or page, in their order.",
   security: [{ $ref: "#/components/securitySchemes/signature" }],
   bindings: { http: { method: "POST", bindingVersion: "0.3.0" } },
@@ -92,7 +92,7 @@ const messageOf = (object: WebhookObject, name: string, fields: readonly Webhook
   title: `Webhook of ${object}`,
   summary: `Updates of ${object}, in the order in which they happened.`,
   contentType: "application/json",
-  correlationId: { description: "The delivery.", location: "$message.header#/webhook-id" },
+  correlationId: { description: "The id of the delivery.", location: "$message.header#/webhook-id" },
   headers,
   payload: schemaRef(`${name}Webhook`),
   examples: fields.map((field) => ({ name: field.field, summary: field.summary, payload: exampleOf(field, nowMs) })),
@@ -120,7 +120,7 @@ function schemasOf(object: WebhookObject, name: string, fields: readonly Webhook
 function entryOf(kind: "changes" | "messaging", fields: readonly WebhookField[], name: string): Document {
   const updates = fields.map((field) => schemaRef(updateName(name, field)));
   const properties = {
-    id: { type: "string", pattern: "^[1-9][0-9]*$", description: "The account or page." },
+    id: { type: "string", pattern: "^[1-9][0-9]*$", description: "The id of the account or page." },
     time: { type: "integer", description: "The time of the event, in Unix seconds." },
     [kind]: { type: "array", minItems: 1, items: updates.length === 1 ? updates[0] : { anyOf: updates } },
   };

@@ -73,7 +73,7 @@ export function findPayloadProblem(field: WebhookField, payload: unknown): Paylo
 
 function problemOf(validator: Validator, payload: unknown): PayloadProblem {
   let deepest: readonly string[] = [];
-  let problem = "does not keep its contract";
+  let problem = "does not match the schema";
   for (const { keyword, instancePath, message, params } of validator.Errors(payload)) {
     const steps = instancePath.split("/");
     // The error `boolean` is skipped, because the object around an unknown key reports that key. In a union, the deepest error is reported, because

@@ -56,7 +56,7 @@ async function attempt(deps: DeliveryDeps, claimed: Claimed): Promise<Outcome> {
   const nowMs = deps.clock.nowMs();
   const events = eventsOf(claimed);
   if (events.length === 0)
-    return { kind: "failed", attempt: { time_ms: nowMs, error: "erased: it was about a person who was erased" }, endedMs: nowMs };
+    return { kind: "failed", attempt: { time_ms: nowMs, error: "erased: the webhook was about a person whose data was erased" }, endedMs: nowMs };
   const { fields, facts, database, callbacks } = deps;
   const app = nodeId(row.app);
   // Only retries are checked for a lost subscription. A first attempt follows its event at once, and the first attempts that waited were ended when

@@ -99,7 +99,7 @@ function report({ observer }: Outbox, tx: Transaction, { object, field }: Webhoo
 /** Whether the catalogue has the field. An event of an unknown field cannot be sent, because only the catalogue has its key in an entry. */
 function isKnown(outbox: Outbox, tx: Transaction, field: WebhookField, { entity, payload }: WebhookEvent): boolean {
   if (!outbox.fields.has(field)) {
-    report(outbox, tx, field, entity, { path: "", problem: "is not sent: its field is not in the catalogue" });
+    report(outbox, tx, field, entity, { path: "", problem: "the event is not sent, because its field is not in the catalogue" });
     return false;
   }
   const broken = findPayloadProblem(field, payload);
@@ -112,7 +112,7 @@ function payloadText(outbox: Outbox, tx: Transaction, field: WebhookField, { ent
   try {
     return asciiJson(payload);
   } catch {
-    report(outbox, tx, field, entity, { path: "", problem: "is not sent: it is not JSON" });
+    report(outbox, tx, field, entity, { path: "", problem: "the event is not sent, because its payload cannot be written as JSON" });
     return undefined;
   }
 }

@@ -29,7 +29,7 @@ test("D-348: it is refused and named while the newer one is away, and used by no
   await primary.start();
   await standby.halt("immediate");
   const said = await plaza.says(namesProblem("stale_primary"));
-  expect(said.status).toContain("the server is on timeline 1, and another server on timeline 2");
+  expect(said.status).toContain("the server is on timeline 1, and another server is on timeline 2");
   expect(said.readyz.status).toBe(503);
   expect(await plaza.createLabel("to-the-old-one")).toBe(503);
   await standby.start();

@@ -60,7 +60,7 @@ const isUnclear = (request: NodeRequest): boolean => {
 const isChunked = (request: SeenRequest): boolean => valuesOf(request, "transfer-encoding").length > 0;
 const FRAMING_TRAILER = /\r\n0[^\r\n]*\r\n(?:[^\r\n]+\r\n)*?(?:connection|content-length|transfer-encoding):/i;
 
-const NO_HEAD = "the head has characters that no head may have";
+const NO_HEAD = "the request line or a header contains a character that is not allowed";
 const NO_METHOD = "the request does not begin with a method in upper case";
 
 const reasons: readonly Reason[] = [
@@ -71,17 +71,17 @@ const reasons: readonly Reason[] = [
   },
   {
     why: "the transfer coding is not chunked, is empty, or is chunked in HTTP/1.0: proxies read these differently (RFC 9112, 6.1)",
-    problems: ["the request does not say clearly where its body ends"],
+    problems: ["the length of the request body is unclear: send one Content-Length, or Transfer-Encoding: chunked"],
     explains: ({ next }) => next !== undefined && isUnclear(next),
   },
   {
     why: "only proxies use targets that are neither a path nor an http address; `*` names nothing here (D-01)",
-    problems: ["the target is neither a path nor an http address"],
+    problems: ["the request target is neither a path nor an http address"],
     explains: ({ next }) => next !== undefined && !/^(?:\/|https?:\/\/)/i.test(next.target),
   },
   {
     why: "the authority of an absolute target replaces the Host header, so the same rules apply to it",
-    problems: ["the target names no host"],
+    problems: ["the address in the request line has no valid host"],
     explains: ({ next }) => next !== undefined && !HOST.test(/^https?:\/\/([^/?#]*)/i.exec(next.target)?.[1] ?? "h"),
   },
   {

@@ -71,7 +71,7 @@ test("D-420: databases that changed their names, their order or their server are
   await (await start([eu1, eu2])).close();
   const refusal = (...databases: NamedDatabase[]) => problemOf(start(databases));
   expect(await refusal(eu1, { ...eu2, name: "eu9" })).toContain("calls eu9 was called eu2 before");
-  expect(await refusal(eu2, eu1)).toContain("was not the first one before");
+  expect(await refusal(eu2, eu1)).toContain("was the first in --databases before");
   const [others] = (await newDatabases("us1")) as [NamedDatabase];
   expect(await refusal(others, { name: "eu1", url: eu1.url })).toContain("has a first world of its own");
   expect(await refusal(eu1, eu2)).toBe("none");

@@ -82,9 +82,9 @@ onEachDatabase("the test encoder", (database) => {
     expect(await refused.ask("POST")).toBe("409 the test encoder cannot send: nobody listens");
     expect(await refused.registry.check(refused.keys[0] as string)).toBeUndefined();
     const cut = await open(async () => {
-      queueMicrotask(() => cut.endings[0]?.("The server ends"));
+      queueMicrotask(() => cut.endings[0]?.("The server is shutting down"));
     });
-    expect(await cut.ask("POST")).toBe("409 the test encoder cannot send: The server ends");
+    expect(await cut.ask("POST")).toBe("409 the test encoder cannot send: The server is shutting down");
     expect(await cut.state()).toMatchObject({ test_encoder: false, feed: { is_sending: false } });
     expect(await cut.registry.check(cut.keys[0] as string)).toBeUndefined();
   });

@@ -48,8 +48,8 @@ export class Cluster {
   refuse({ system, timeline }: Position, newer: Position): StalePrimary {
     const error =
       system === newer.system
-        ? new StalePrimary(`the server is on timeline ${timeline}, and another server on timeline ${newer.timeline}`)
-        : new StalePrimary(`the server belongs to the cluster ${system}, and another server to ${newer.system}`);
+        ? new StalePrimary(`the server is on timeline ${timeline}, and another server is on timeline ${newer.timeline}`)
+        : new StalePrimary(`the server belongs to the cluster ${system}, and another server belongs to ${newer.system}`);
     this.#health.failed("stale_primary", error);
     return error;
   }
