@@ -12,7 +12,7 @@ import { replaceFile } from "#storage/synced-folders";
 export async function requireExportPlace({ export: file, world }: Config): Promise<void> {
   if (file === undefined) return;
   if (world !== undefined && resolve(world) === resolve(file))
-    throw new ConfigProblem("--export", `${file} is the file of --world, whose comments and tokens would be lost; name another`);
+    throw new ConfigProblem("--export", `${file} is the file of --world, whose comments and tokens would be lost; name another file`);
   const isFolder = await stat(dirname(resolve(file))).then(
     (folder) => folder.isDirectory(),
     () => false,

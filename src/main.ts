@@ -332,7 +332,7 @@ async function checkLargeFiles({ data }: Config, log: Log, health: DatabaseHealt
   const { checked, unfinished } = await checkFiles(files, CHECKED_WITHIN_MS, ending);
   for (const { file, problem } of checked) if (problem !== undefined) health.failed("file_damaged", new Error(`${file} ${problem}`));
   if (unfinished.length > 0 && !ending.aborted)
-    log.warn({ files: unfinished.join(", ") }, "these files were not checked to their end; run plaza doctor");
+    log.warn({ files: unfinished.join(", ") }, "the check of these files did not finish; run plaza doctor to check them");
 }
 
 const databaseHealth = (log: Log): DatabaseHealth =>
@@ -349,7 +349,7 @@ function loopWatch(log: Log): LoopWatch {
     nowMs: monotonicMs,
     cpuMs,
     afterTurn: setImmediate,
-    onHold: ({ work, id, ms }) => log.warn({ work, id, ms: Math.round(ms) }, "this work held the event loop, and all other requests waited"),
+    onHold: ({ work, id, ms }) => log.warn({ work, id, ms: Math.round(ms) }, "this work blocked the event loop, so all other requests waited"),
   });
 }
 
@@ -411,10 +411,10 @@ async function openWorlds({ config, registry, log, workBegins, database: health,
 /** D-344: returns the problem for a key that opens none of the stored secrets. */
 const wrongKey = ({ data, secret_key }: Config): ConfigProblem =>
   secret_key === undefined && isFolder(data)
-    ? new ConfigProblem("--data", `the key in ${data}/secret.key opens none of the stored secrets: restore that file from its backup`)
+    ? new ConfigProblem("--data", `the key in ${data}/secret.key cannot decrypt the stored secrets: restore the file from its backup`)
     : new ConfigProblem(
         "PLAZA_SECRET_KEY",
-        "the key opens none of the stored secrets: set the key that sealed them, or add it to PLAZA_FURTHER_SECRET_KEYS",
+        "the key cannot decrypt the stored secrets: set the key that encrypted them, or add that key to PLAZA_FURTHER_SECRET_KEYS",
       );
 
 function controlOf(

@@ -44,7 +44,7 @@ export function watchWorld(worlds: Worlds, registry: Registry, config: Config, l
   };
   const report = (error: unknown): void => {
     if (error instanceof WorldFileProblem)
-      log.warn({ world: file, problem: error.message }, "the world file cannot be applied, so the world stays as it is");
+      log.warn({ world: file, problem: error.message }, "the world file has an error and is not applied; the world does not change");
     else log.error({ world: file, ...errorFields(error) }, "the world file could not be applied");
   };
   let isBusy = false;

@@ -89,7 +89,7 @@ describe("each of several tokens", () => {
       expect(await refusalOf(policy, checkWith(good, good))).toBe("none");
       for (const [bad, problem] of [
         [{ ...good, app: "2", place: "access_token" }, "access_token"],
-        [{ ...good, type: "user" as const }, "a token of type user is not accepted here"],
+        [{ ...good, type: "user" as const }, "the operation does not accept a token of type user"],
         [{ scopes: ["s"] }, permissionMissing(["t"]).message],
         [{ scopes: [] }, permissionMissing(["s", "t"]).message],
       ] as const) {
@@ -109,7 +109,7 @@ describe("each of several tokens", () => {
       await refusalOf(seeing({ deny: () => denied }), checkWith({ scopes: [] })),
       await refusalOf(seeing({ deny: () => denied }), checkWith({})),
     ];
-    expect(kind).toContain("of type user is not accepted here");
+    expect(kind).toContain("does not accept a token of type user");
     expect(sight).toContain("not valid for the node in the address");
     expect([scopes, deny]).toEqual([permissionMissing(["s"]).message, denied.message]);
     // The result is the same for a policy that has to look something up.

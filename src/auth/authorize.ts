@@ -53,7 +53,10 @@ export async function authorize(policy: Policy, check: readonly AuthorizationChe
     const { token, place } = credential;
     if (token.app !== input.app.id) throw tokenOfOtherApp(placeNames[place]);
     if (!policy.kinds.includes(token.type))
-      throw tokenInvalid(placeNames[place], `a token of type ${token.type} is not accepted here, only a token of type ${policy.kinds.join(", ")}`);
+      throw tokenInvalid(
+        placeNames[place],
+        `the operation does not accept a token of type ${token.type}, only a token of type ${policy.kinds.join(", ")}`,
+      );
     if (!(await policy.canSee(input))) throw tokenInvalid(placeNames[place], "the token is not valid for the node in the address");
     const refusal = scopesRefusal(policy, input) ?? (await policy.deny?.(input));
     if (refusal !== undefined) throw refusal;

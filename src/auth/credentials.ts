@@ -73,7 +73,7 @@ function tokenAt(request: Bringing, place: Place): Presented | undefined {
 function textOf(value: unknown, place: Place): Presented | undefined {
   if (value === undefined || value === "") return undefined;
   if (typeof value === "string") return { place, value };
-  return { place, value: "", problem: tokenInvalid(placeNames[place], "it is malformed") };
+  return { place, value: "", problem: tokenInvalid(placeNames[place], "the token must be a string") };
 }
 
 /** D-382: a client's id and secret together act as a token of the app (D-11). */
@@ -122,7 +122,7 @@ export async function checkTokens(presented: readonly Presented[], tokens: Token
     const token = problem ?? tokens.alive(await tokens.find(value), placeNames[place], nowSeconds);
     const app = token instanceof GraphError ? undefined : await tokens.findApp(token.app);
     if (token instanceof GraphError) dead.push({ place, value, error: token });
-    else if (app === undefined) dead.push({ place, value, error: tokenInvalid(placeNames[place], "its app is gone") });
+    else if (app === undefined) dead.push({ place, value, error: tokenInvalid(placeNames[place], "the app of the token was deleted") });
     else alive.push({ place, value, token, app });
   }
   return { alive, dead };

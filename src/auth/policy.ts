@@ -49,7 +49,7 @@ export const nobody = definePolicy({ name: "nobody", summary: "nobody", kinds: [
 /** Allows the app's own tokens, and tokens of people who have a role on the app. */
 export const ownApp = definePolicy({
   name: "ownApp",
-  summary: "a token of that app: an app token, or of one of its administrators or developers",
+  summary: "a token of the app itself: an app token, or a token of one of its administrators or developers",
   kinds: ["app", "user", "system_user"],
   scopes: [],
   canSee: ({ token, node }) => token.app === node.id,

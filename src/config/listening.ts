@@ -38,7 +38,7 @@ export async function listening<Listener>(option: string, host: string, port: nu
     if (code === "EACCES") throw new ConfigProblem(option, `permission to listen at ${host}:${port} is denied`);
     if (code === "EADDRNOTAVAIL") throw new ConfigProblem(hostOption, `this machine does not have the address ${host}`);
     if (code === "ENOTFOUND" || (code === undefined && error instanceof Error && error.message.startsWith(UNKNOWN_HOST)))
-      throw new ConfigProblem(hostOption, `there is no address ${host}`);
+      throw new ConfigProblem(hostOption, `the host name ${host} has no address`);
     throw error;
   }
 }

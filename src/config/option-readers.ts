@@ -267,7 +267,7 @@ export const databases = reader<readonly NamedDatabase[]>(
         // The address may contain a password, so the message does not repeat it.
         if (name === undefined || url === undefined)
           throw new ValueProblem(
-            `${JSON.stringify(text.replace(/=.*$/s, "=…"))} is not name=postgres://…, with a name of lower-case letters, digits, - and _, 31 at most`,
+            `${JSON.stringify(text.replace(/=.*$/s, "=…"))} is not name=postgres://…, with a name of at most 31 lower-case letters, digits, - and _`,
           );
         return { name, url };
       }),

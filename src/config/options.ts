@@ -94,20 +94,20 @@ export const own = {
     default: true,
     summary: "allow callbacks on loopback and over http, and print tokens; --no-sandbox prints nothing secret and requires PLAZA_CONTROL_KEY",
   },
-  workers: { ...one("N", read.integer(1, WORKERS_MAX), 1), summary: "processes that share the port; more than 1 requires postgres://" },
+  workers: { ...one("N", read.integer(1, WORKERS_MAX), 1), summary: "number of processes that share the port; more than 1 requires postgres://" },
   rtmp_port: {
     ...maybe("N", read.portOrOff),
-    summary: "port on which encoders send live video; 0 picks a free port, off disables it (default: 1935, or a free port if it is taken)",
+    summary: "port on which encoders send live video; 0 picks a free port, off disables live video (default: 1935, or a free port if 1935 is in use)",
   },
   rtmps_port: {
     ...maybe("N", read.portOrOff),
     summary:
-      "port for live video over TLS, if there is a certificate; 0 picks a free port, off disables it (default: 1936, or a free port if it is taken)",
+      "port for live video over TLS, if there is a certificate; 0 picks a free port, off disables the port (default: 1936, or a free port if 1936 is in use)",
   },
   // The URL is stored without a slash at its end.
   rtmp_url: {
     ...maybe("URL", read.rtmpUrl),
-    summary: "address of an operator's own media server, which takes the streams instead of Plaza; stream keys are appended to it",
+    summary: "address of an operator's own media server, which receives the streams instead of Plaza; stream keys are appended to it",
   },
   recordings: {
     ...maybe("FOLDER|s3://…", read.recordingsPlace),
@@ -123,20 +123,21 @@ export const own = {
     ...one("BYTES", read.integer(0), 536_870_912),
     summary: "disk space that recordings leave free; a broadcast that would need this space ends",
   },
-  streams_max: { ...one("N", read.integer(1, STREAMS_LIMIT), 200), summary: "encoders that send at the same time" },
+  streams_max: { ...one("N", read.integer(1, STREAMS_LIMIT), 200), summary: "number of encoders that may send at the same time" },
   stream_bits_per_second_max: { ...one("N", read.integer(1), 20_000_000), summary: "largest bit rate of a live stream; a stream above it is ended" },
   json: { ...off, summary: "print one line of JSON on stdout when ready, and nothing else" },
-  pretty: { ...off, summary: "write logs as text instead of JSON lines, as a terminal gets them without this option" },
+  pretty: { ...off, summary: "write logs as text instead of JSON lines; on a terminal, text is the default" },
   log_level: { ...one("LEVEL", read.oneOf(logLevels), "info"), summary: `one of ${logLevels.join(", ")}` },
   quiet: { ...off, summary: "do not log each request" },
   // D-356.
   otlp_endpoint: {
     ...maybe("URL", read.collectorUrl),
-    summary: "send traces to this OpenTelemetry collector (OTLP over HTTP), such as http://localhost:4318; without it there are no traces",
+    summary:
+      "send traces to this OpenTelemetry collector (OTLP over HTTP), such as http://localhost:4318; without this option, Plaza sends no traces",
   },
   trace_ratio: {
     ...one("N", read.ratio, 1),
-    summary: "part of the requests and jobs that are traced, from 0 to 1; a caller who sends traceparent decides for that request",
+    summary: "fraction of the requests and jobs that are traced, from 0 to 1; a caller who sends traceparent decides for that request",
   },
   // D-01.
   surface_hosts: {
@@ -162,7 +163,7 @@ export const own = {
   database_connections: {
     ...one("N", read.integer(2, DATABASE_CONNECTIONS_LIMIT), 8),
     summary:
-      "connections of a process to PostgreSQL for the requests of the first world, and as many for all others; twice as many while a table is locked",
+      "connections of a process to PostgreSQL for requests to the first world, and the same number for all other worlds; twice as many while a table is locked",
   },
   statement_ms_max: {
     ...one("MS", read.integer(100, HOUR_MS), 30_000),
@@ -183,17 +184,17 @@ export const own = {
   webhook_log: { ...off, summary: "log delivered webhooks in their order, for programs that copy them, such as plaza-firehose" },
   tls_cert: {
     ...maybe("FILE", read.text),
-    summary: "serve the graph and the control API over TLS with this certificate (PEM, with its chain); read again when it is renewed",
+    summary: "serve the graph and the control API over TLS with this certificate (PEM, with its chain); Plaza reads the file again when it changes",
   },
   tls_key: { ...maybe("FILE", read.text), summary: "private key of --tls-cert (PEM, without a passphrase)" },
   // D-353.
   hsts_seconds: {
     ...one("SECONDS", read.integer(0), 0),
-    summary: "tell browsers for how long they may use this host only over TLS (Strict-Transport-Security); 0 tells them nothing",
+    summary: "time for which browsers must use this host over TLS (the header Strict-Transport-Security); 0 sends no such header",
   },
   redirect_port: {
     ...maybe("N", read.integer(1, PORT_MAX)),
-    summary: "port without TLS that sends each request to the port of the graph with its TLS",
+    summary: "port without TLS that redirects each request to the TLS port of the graph",
   },
   // D-21. `src/http/limits.ts` gives the reasons for these limits.
   body_bytes_max: { ...one("BYTES", read.integer(1024, BODY_BYTES_LIMIT), 1_048_576), summary: "largest body of a graph request" },
@@ -218,13 +219,12 @@ export const own = {
   },
   calls_max: {
     ...one("N", read.integer(1), 1_024),
-    summary:
-      "graph requests that run at the same time; at this number, only callers with less than an equal share may send more, and others get 503 and Retry-After",
+    summary: "most graph requests that run at the same time; at this limit, a caller who already has an equal share of them gets 503 and Retry-After",
   },
   connections_max: {
     ...one("N", read.integer(1), 8_192),
     summary:
-      "connections of clients of the graph; fewer if the system allows few open files. Above it, the connection that has waited longest is closed",
+      "most client connections to the graph; fewer if the system allows few open files. Above the limit, the connection that has waited longest is closed",
   },
   control_key: {
     isSecret: true,
@@ -237,15 +237,16 @@ export const own = {
   open_worlds_max: {
     ...one("N", read.integer(1), 256),
     summary:
-      "worlds that a process has open at a time, besides the first; fewer if the system allows few open files. Above it, the one whose last use is longest ago closes until it is used again",
+      "most worlds that a process has open at a time, besides the first; fewer if the system allows few open files. Above the limit, the world whose last use is longest ago is closed until its next use",
   },
   // D-331.
-  audit_days: { ...one("N", read.integer(1, AUDIT_DAYS_MAX), 365), summary: "how long the audit list of control keys is kept" },
-  audit_reads: { ...off, summary: "add requests that only read to the audit list as well, not only those that read secrets" },
+  audit_days: { ...one("N", read.integer(1, AUDIT_DAYS_MAX), 365), summary: "days for which the audit list of control keys is stored" },
+  audit_reads: { ...off, summary: "add all requests that only read to the audit list; by default, the list has changes and reads of secrets" },
   // D-390.
   sign_in_url: {
     ...maybe("URL", read.signInUrl),
-    summary: "your page that signs people in for the login dialog of apps, in place of the choice of a sandbox; requires PLAZA_SIGN_IN_KEY",
+    summary:
+      "address of your page that signs people in for the login dialog of apps (default in a sandbox: a list of people to choose from); requires PLAZA_SIGN_IN_KEY",
   },
   sign_in_key: {
     isSecret: true,
@@ -265,7 +266,7 @@ export const own = {
     isSecret: true,
     read: read.secretKeys,
     default: [],
-    summary: "former or future secret keys, separated by commas: they open their sealed values while the secret key is being replaced",
+    summary: "former or future secret keys, separated by commas; Plaza opens values that these keys sealed while the secret key is being replaced",
   },
 } satisfies Readonly<Record<string, Omit<Option, "name">>>;
 

@@ -47,7 +47,7 @@ const OF_CLIENTS = ["control_url", "base_url", "app_base_url", "microblog_base_u
 export function variableWarnings(environment: Values, settings: readonly Setting[]): string[] {
   const known = [...optionsWith(settings).map(({ name }) => variableOf(name)), ...FILE_VARIABLES, ...OF_CLIENTS];
   const unknown = Object.keys(environment).filter((name) => name.startsWith("PLAZA_") && !known.includes(name));
-  return unknown.slice(0, WARNINGS_MAX).map((name) => `nothing reads the variable ${name}${suggestion(name, known)}`);
+  return unknown.slice(0, WARNINGS_MAX).map((name) => `Plaza does not read the variable ${name}${suggestion(name, known)}`);
 }
 
 /**

@@ -71,7 +71,7 @@ test("a file is refused if a key has another length, or a previous key has no en
   }
   expect(problemOf("")).toContain("must contain a key of 32 bytes in base64");
   for (const without of [textOf(random(32)), `${textOf(random(32))} until then`])
-    expect(problemOf(key, previous, without)).toContain("must have the end of each previous key");
+    expect(problemOf(key, previous, without)).toContain("must contain the end time of each previous key");
 });
 
 test("a previous key is deleted at the end of its time, and its file with it; otherwise the file stays unchanged", async () => {

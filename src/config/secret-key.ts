@@ -98,7 +98,8 @@ function keysIn(file: string): Keys {
     const [encoded = "", end = ""] = line.split(" until ");
     return { key: keyIn(encoded, file), untilMs: Date.parse(end) };
   });
-  if (previous.some(({ untilMs }) => Number.isNaN(untilMs))) throw new ConfigProblem("--data", `${file} must have the end of each previous key`);
+  if (previous.some(({ untilMs }) => Number.isNaN(untilMs)))
+    throw new ConfigProblem("--data", `${file} must contain the end time of each previous key`);
   return { current: keyIn(first, file), previous };
 }
 

@@ -52,7 +52,10 @@ function readKey(file: string): string | undefined {
   try {
     return controlKey(key) as string;
   } catch (error) {
-    throw new ConfigProblem("--data", `${file} contains no control key: it ${(error as Error).message}; delete it, and the next start creates one`);
+    throw new ConfigProblem(
+      "--data",
+      `${file} contains no control key: it ${(error as Error).message}; delete the file, and the next start creates a key`,
+    );
   }
 }
 

@@ -72,7 +72,8 @@ export async function unpacked(packed: Uint8Array, bytesMax: number): Promise<Ui
 
 function problemOf(error: unknown): GraphError {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  if (code === "ERR_BUFFER_TOO_LARGE") return malformedRequest("The gzip data of the request body is damaged: it unpacks to more bytes than the length at its end");
+  if (code === "ERR_BUFFER_TOO_LARGE")
+    return malformedRequest("The gzip data of the request body is damaged: it unpacks to more bytes than the length at its end");
   if (code.startsWith("Z_")) return malformedRequest("The gzip data of the request body is damaged or not complete");
   throw error;
 }

@@ -238,7 +238,10 @@ describe("the listener", () => {
         });
         expect(responses).toMatchObject([{ status: 400, headers: { connection: "close" } }]);
         expect(isClosedByServer).toBe(true);
-        expect(JSON.parse(responses[0]?.body ?? "")).toMatchObject({ code: 100, message: "(#100) The chunked encoding of the request body is not valid" });
+        expect(JSON.parse(responses[0]?.body ?? "")).toMatchObject({
+          code: 100,
+          message: "(#100) The chunked encoding of the request body is not valid",
+        });
       }
     });
   });

@@ -75,7 +75,7 @@ export const catalogue = {
     code: 200,
     type: "OAuthException",
     when: "the person lacks a page task or role that the operation needs",
-    mend: "send a token of a person who has it",
+    mend: "send a token of a person with this task or role",
   },
   tokenMissing: {
     status: 401,
@@ -84,14 +84,14 @@ export const catalogue = {
     flatCode: 190,
     type: "OAuthException",
     when: "a required access token is missing",
-    mend: "send a token there",
+    mend: "send a token in this parameter or header",
   },
   tokenInvalid: {
     status: 401,
     flatStatus: 403,
     code: 190,
     type: "OAuthException",
-    when: "the access token is malformed, unknown, or of a kind that the operation does not accept",
+    when: "the access token is malformed, unknown, or of a type that the operation does not accept",
     mend: "send another token",
   },
   tokenExpired: {
@@ -166,7 +166,7 @@ export const catalogue = {
     code: 2500,
     type: "OAuthException",
     when: "the path or its version is unknown",
-    mend: "check the path; it is /{version}/{id}/{edge}",
+    mend: "check the path, which has the form /{version}/{id}/{edge}",
   },
   // D-03, D-80, D-81.
   versionDeprecated: {

@@ -24,7 +24,7 @@ const notPublic = (range?: string) => (host: string) => {
 const allowing = (host: string, problem: string) => `${problem}; --allow-callback ${host} allows it`;
 const innerName = (host: string) => allowing(host, `${host} is a name of an inner network`);
 const otherService = (_host: string, port: string) => `port ${port} belongs to another kind of service`;
-const unusual = () => "the address of the host is written in an unusual way";
+const unusual = () => "the IP address must be four decimal numbers, such as 192.0.2.1";
 
 /**
  * Hosts that are refused outside of the sandbox, before any name is resolved, with the reason of the refusal for the host as it is read, and its
@@ -64,7 +64,7 @@ const hostile: readonly { readonly what: string; readonly reason: (host: string,
       ...["１２７.0.0.1", "127。0。0。1", "①②⑦.0.0.1", "8.8.8.8.", "127.0.0.1."],
     ],
   },
-  { what: "percent", reason: () => "the host of the address is written in an unusual way", hosts: ["%31%32%37.0.0.1", "hooks%2eexample.com"] },
+  { what: "percent", reason: () => "the host of the address contains a percent sign", hosts: ["%31%32%37.0.0.1", "hooks%2eexample.com"] },
   {
     what: "inner names",
     reason: innerName,
@@ -83,7 +83,7 @@ const hostile: readonly { readonly what: string; readonly reason: (host: string,
   },
   {
     what: "credentials",
-    reason: () => "it holds credentials",
+    reason: () => "the address contains credentials",
     hosts: [
       ...["user@hooks.example.com", "user:password@hooks.example.com", "hooks.example.com@10.0.0.1", "hooks.example.com:80@127.0.0.1"],
       ...["@hooks.example.com", "@"],
@@ -91,11 +91,11 @@ const hostile: readonly { readonly what: string; readonly reason: (host: string,
   },
   {
     what: "characters that parsers read in different ways",
-    reason: () => "the address holds a character that no address has",
+    reason: () => "the address contains white space, a control character or a backslash",
     hosts: ["hooks.example.com\\@10.0.0.1", "10.0.0.1\\.example.com", "hooks.example.com\t", "hooks .example.com", "hooks.example.com\u007f"],
   },
   // Some parsers take the text that follows for the host, even if it has credentials.
-  { what: "no host", reason: () => "the address names no host", hosts: ["", "#", "?", "/hooks.example.com", "/user:password@hooks.example.com"] },
+  { what: "no host", reason: () => "the address has no host", hosts: ["", "#", "?", "/hooks.example.com", "/user:password@hooks.example.com"] },
   {
     what: "no address",
     reason: () => "the address is not valid",
@@ -133,7 +133,7 @@ describe("D-64: callback addresses outside the sandbox", () => {
   ])("%p is not https", (url) => expect(refusalOf(url, outside)).toBe("the address is not an https address"));
 
   test("an address begins with its scheme, without a space before it", () =>
-    expect(refusalOf(" https://hooks.example.com/", outside)).toBe("the address holds a character that no address has"));
+    expect(refusalOf(" https://hooks.example.com/", outside)).toBe("the address contains white space, a control character or a backslash"));
 
   test.each([
     ["https://hooks.example.com/a/b?c=d", { host: "hooks.example.com", port: 443, path: "/a/b?c=d", isTls: true, isLiteral: false }],
@@ -207,9 +207,9 @@ describe("D-64: callback addresses in the sandbox", () => {
     ["http://hooks.example.com:6379/", "port 6379 belongs to another kind of service"],
     ["http://localhost.example.com:6379/", "port 6379 belongs to another kind of service"],
     ["ftp://127.0.0.1/", "the address is not an http or https address"],
-    ["http://a:b@127.0.0.1/", "it holds credentials"],
+    ["http://a:b@127.0.0.1/", "the address contains credentials"],
     ["http://localhost./", "the host of the address ends in a dot"],
-    ["http:///localhost/", "the address names no host"],
+    ["http:///localhost/", "the address has no host"],
   ])("%p is still refused: %s", (url, reason) => expect(refusalOf(url, sandbox)).toBe(reason));
 });
 

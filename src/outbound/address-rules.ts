@@ -41,7 +41,7 @@ export function readCallback(url: string, rules: CallbackRules): CallbackTarget 
   // URL parsers drop these characters or replace them (tab, newline, space, backslash). Only an address that is meant to mislead has such a
   // character.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is looked for.
-  if (/[\u0000-\u0020\u007f\\]/.test(url)) throw new CallbackRefused("the address holds a character that no address has");
+  if (/[\u0000-\u0020\u007f\\]/.test(url)) throw new CallbackRefused("the address contains white space, a control character or a backslash");
   const written = /^(https?):\/\/([^/?#]*)/i.exec(url);
   if (written === null)
     throw new CallbackRefused(rules.isSandbox ? "the address is not an http or https address" : "the address is not an https address");
@@ -49,8 +49,8 @@ export function readCallback(url: string, rules: CallbackRules): CallbackTarget 
   if (scheme === "http" && !rules.isSandbox) throw new CallbackRefused("the address is not an https address");
   const authority = written[2] as string;
   // If a URL has more than two slashes after the scheme, parsers use the text after them as the host.
-  if (authority === "") throw new CallbackRefused("the address names no host");
-  if (authority.includes("@")) throw new CallbackRefused("it holds credentials");
+  if (authority === "") throw new CallbackRefused("the address has no host");
+  if (authority.includes("@")) throw new CallbackRefused("the address contains credentials");
   const parsed = URL.parse(url);
   if (parsed === null) throw new CallbackRefused("the address is not valid");
   const { host, isLiteral } = readHost(parsed.hostname, writtenHost(authority), rules);
@@ -68,11 +68,11 @@ export function readCallback(url: string, rules: CallbackRules): CallbackTarget 
 const writtenHost = (authority: string): string => authority.replace(/:\d*$/, "");
 
 function readHost(hostname: string, written: string, rules: CallbackRules): { host: string; isLiteral: boolean } {
-  if (written.includes("%")) throw new CallbackRefused("the host of the address is written in an unusual way");
+  if (written.includes("%")) throw new CallbackRefused("the host of the address contains a percent sign");
   if (hostname.startsWith("[")) return { host: hostname.slice(1, -1), isLiteral: true };
   if (ipaddr.IPv4.isValidFourPartDecimal(hostname)) {
     // Parsing changes an address that is decimal, octal, hexadecimal or shortened, or that uses digits of other scripts. Such an address is refused.
-    if (written !== hostname) throw new CallbackRefused("the address of the host is written in an unusual way");
+    if (written !== hostname) throw new CallbackRefused("the IP address must be four decimal numbers, such as 192.0.2.1");
     return { host: hostname, isLiteral: true };
   }
   if (hostname.endsWith(".")) throw new CallbackRefused("the host of the address ends in a dot");

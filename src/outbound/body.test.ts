@@ -125,7 +125,7 @@ describe("a response that is read as it arrives", () => {
         text += part;
       };
       const request = client().request(get(`http://127.0.0.1:${port}/`, take, { silenceMs: 1_000 }));
-      await expect(request).rejects.toMatchObject({ name: "RequestFailed", kind: "timeout", message: "nothing came for 1000 ms" });
+      await expect(request).rejects.toMatchObject({ name: "RequestFailed", kind: "timeout", message: "the server sent nothing for 1000 ms" });
       return text;
     };
     const taken = [ends([], 0), ends([HALF.slice(0, 20)], 0), ends([HALF], 0), ends([HALF], 1_500), ends([HALF, "more"], 1_500)];

@@ -143,7 +143,9 @@ test("the disk is checked again after 16 MiB were used: what others write and de
   free = 11 * MIB;
   await space.take(MIB);
   expect(looks).toBe(2);
-  await expect(space.take(1)).rejects.toThrow(`the recording would leave ${10 * MIB - 1} bytes of the disk free, and --disk-reserve-bytes is ${10 * MIB}`);
+  await expect(space.take(1)).rejects.toThrow(
+    `the recording would leave ${10 * MIB - 1} bytes of the disk free, and --disk-reserve-bytes is ${10 * MIB}`,
+  );
   free = 12 * MIB;
   await space.take(2 * MIB);
 });

@@ -46,9 +46,7 @@ export class UnknownMigration extends Error {
     readonly feature: string,
     readonly migration: string,
   ) {
-    super(
-      `a newer version of Plaza changed the data: this version does not know the migration ${feature}/${migration}. Start the newer version`,
-    );
+    super(`a newer version of Plaza changed the data: this version does not know the migration ${feature}/${migration}. Start the newer version`);
     this.name = "UnknownMigration";
   }
 }

@@ -52,12 +52,24 @@ onEachDatabase("a payload that breaks its contract", (kind) => {
     circle.itself = circle;
     for (const payload of [circle, { name: "big", size: 1n }, undefined]) {
       expect(await write(strict, payload)).not.toContainEqual(expect.objectContaining({ name: expect.anything() }));
-      const report = { object: "page", field: "strict", entity, path: "", problem: "the event is not sent, because its payload cannot be written as JSON" };
+      const report = {
+        object: "page",
+        field: "strict",
+        entity,
+        path: "",
+        problem: "the event is not sent, because its payload cannot be written as JSON",
+      };
       expect(fixture.brokenPayloads.splice(0)).toContainEqual(report);
     }
     // Nobody can be subscribed to a field that the catalogue does not have, and nothing says where it belongs in an entry.
     expect(await write({ ...strict, field: "forgotten" }, { name: "x" })).toHaveLength(4);
-    const report = { object: "page", field: "forgotten", entity, path: "", problem: "the event is not sent, because its field is not in the catalogue" };
+    const report = {
+      object: "page",
+      field: "forgotten",
+      entity,
+      path: "",
+      problem: "the event is not sent, because its field is not in the catalogue",
+    };
     expect(fixture.brokenPayloads.splice(0)).toEqual([report]);
   });
 

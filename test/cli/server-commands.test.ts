@@ -61,7 +61,7 @@ test("a wrong key, a missing server, and a misspelt variable are reported", asyn
   expect(await status({ PLAZA_CONTROL_KEY: "replaced" })).toStartWith("plaza: the control key is wrong or was replaced");
   expect(await status({ PLAZA_CONTROL_URL: "http://127.0.0.1:1" })).toBe("plaza: --control-url: no server listens at http://127.0.0.1:1\n");
   expect(await status({ PLAZA_CONTROL_KYE: "replaced" })).toBe(
-    "plaza: nothing reads the variable PLAZA_CONTROL_KYE; did you mean PLAZA_CONTROL_KEY?\n",
+    "plaza: Plaza does not read the variable PLAZA_CONTROL_KYE; did you mean PLAZA_CONTROL_KEY?\n",
   );
   // These variables belong to other programs, or to features; the command does not know the variables of features.
   expect(await status({ PLAZA_SQUARE: "1", PLAZA_MESSAGES_MAX: "1" })).toBe("");
@@ -132,7 +132,7 @@ test("plaza doctor finds problems that keep a server from starting or working", 
     code: 1,
     stdout: expect.stringContaining("problem  configuration: PLAZA_WORKERS"),
   });
-  expect((await doctor([], { ...ports, PLAZA_PROT: "1" })).stdout).toContain("warning  configuration: nothing reads the variable PLAZA_PROT");
+  expect((await doctor([], { ...ports, PLAZA_PROT: "1" })).stdout).toContain("warning  configuration: Plaza does not read the variable PLAZA_PROT");
   const plaza = await startPlaza([], { cwd });
   expect(await doctor()).toMatchObject({
     code: 0,

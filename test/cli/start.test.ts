@@ -302,7 +302,7 @@ describe("a wrong option is one line on stderr and exit code 2", () => {
       [["--data", `${url}?sslmode=no-verify`], "sslmode=no-verify is not one of disable, allow"],
       [["--data", "/sys/plaza"], "/sys/plaza"],
       [["--data", file], file],
-      [["--data", ":memory:", "--host", ".."], "--host: there is no address .."],
+      [["--data", ":memory:", "--host", ".."], "--host: the host name .. has no address"],
     ];
     for (const [args, said] of cases) {
       const { code, stdout, stderr } = await runPlaza(["start", "--json", "--port", "0", "--control-port", "0", ...args]);
@@ -317,7 +317,7 @@ describe("a wrong option is one line on stderr and exit code 2", () => {
     expect(await runPlaza(["start"], { cwd, env: { PLAZA_PORT: "x" } })).toMatchObject({ code: 2, stderr: expect.stringContaining("PLAZA_PORT") });
     // Another program's variable may begin with the same letters, so an unknown variable is not an error.
     const warned = await startPlaza(["--data", ":memory:"], { env: { PLAZA_PROT: "4000" } });
-    expect((await warned.end()).stderr).toContain("nothing reads the variable PLAZA_PROT; did you mean PLAZA_PORT?");
+    expect((await warned.end()).stderr).toContain("Plaza does not read the variable PLAZA_PROT; did you mean PLAZA_PORT?");
     writeFileSync(join(cwd, "plaza.config.yaml"), "prot: 1\n");
     expect(await runPlaza(["start"], { cwd })).toMatchObject({
       code: 2,

@@ -75,7 +75,7 @@ async function counted(credentials: object[], given: Given = {}): Promise<unknow
 }
 
 const missing = (place: string) => `An access token is required to request this resource: ${place} is missing`;
-const DIFFERS = "(#100) Param access_token differs between two places of the request";
+const DIFFERS = "(#100) Param access_token has different values in the query, the body or the Authorization header";
 
 describe("the tokens that count", () => {
   test("AUTH-1: are those of all three places in page messaging, and may be different tokens of the app", async () => {

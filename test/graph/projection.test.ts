@@ -116,7 +116,7 @@ describe("the selection inside a field", () => {
   test("is refused if the other read would refuse it", () => {
     for (const name of ["owner", "page", "comments", "place"])
       expect(() => choose(`${name}{colour}`)).toThrow("names a field that does not exist: colour");
-    expect(() => choose("name{x}")).toThrow("selects inside name");
+    expect(() => choose("name{x}")).toThrow("selects fields of name");
   });
 
   test("needs more than the row, and so do loaded values", () => {

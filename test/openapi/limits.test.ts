@@ -15,7 +15,7 @@ import { type Json, variantsOf } from "./variants.ts";
 /** Messages of refusals by rules that no schema can express: rules about stored data, about the time, or about several parameters. */
 const refusedBeyond: readonly { readonly because: string; readonly said: RegExp }[] = [
   { because: "D-40: two labels of one page must have different names", said: /^.{6} Param page_label_name is already used by the label/ },
-  { because: "D-311: a parameter that is given under both of its names must have the same value", said: /must not have one value, and \w+ another/ },
+  { because: "D-311: a parameter that is given under both of its names must have the same value", said: /must have the same value as \w+/ },
   { because: "D-111: the planned start of a live video must be in the future", said: /planned_start_time must be in the future/ },
   { because: "ATTR-9, ATTR-10: the platform of an app event decides the form of its cookie", said: /attribution must be a UUID for platform i2/ },
   { because: "D-146: a time zone must be a name of the time zone database", said: /timezone is not a name of the time zone database/ },

@@ -126,9 +126,9 @@ test("parameters of a read are in the query, and required if all operations at t
 
 test("D-81: the version parameter of a marketing operation names deprecated ones, that of another operation the default", () => {
   const text = (id: string) => named(id).parameters.find(({ name }) => name === "version")?.description;
-  expect(text("createFeed")).toEndWith("A request in one that is deprecated (v20.0, v21.0, v22.0, v23.0, v24.0) may be upgraded to a later one.");
+  expect(text("createFeed")).toEndWith("A request in a deprecated version (v20.0, v21.0, v22.0, v23.0, v24.0) may be upgraded to a later version.");
   expect(text("createFeed")).not.toContain("default version");
-  expect(text("createLabel")).toBe("The interface version. Without this segment the app's default version serves.");
+  expect(text("createLabel")).toBe("The interface version. Without this segment, the request uses the app's default version.");
   expect(text("createCatalogWithoutVersion")).toBeUndefined();
 });
 
@@ -137,9 +137,11 @@ test("D-93: in the clients profile a token may be anywhere, and if an app says s
   expect(named("createLabel", { profile: "clients" }).security).toEqual(anywhere);
   expect(named("reportAppEvents", { profile: "clients" }).security).toEqual([...anywhere, {}]);
   const notes = (id: string, profile: "strict" | "clients") => named(id, { profile }).description.split("\n\n").slice(1);
-  expect(notes("createLabel", "strict")).toEqual(["All three places must have the same token, or tokens of the same app."]);
+  expect(notes("createLabel", "strict")).toEqual([
+    "The tokens in the query, the body and the header must be the same, or must belong to the same app.",
+  ]);
   expect(notes("createLabel", "clients")).toEqual(["A token may also be in the body, as `access_token`."]);
-  expect(notes("createCatalog", "strict")).toEqual(["The query's `access_token` serves while the app is in development mode."]);
+  expect(notes("createCatalog", "strict")).toEqual(["The query's `access_token` is accepted only while the app is in development mode."]);
 });
 
 test("an operation that several node types share is named by its method and edge, and lists the types", () => {

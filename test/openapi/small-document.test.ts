@@ -32,7 +32,7 @@ const version = (description: string, ...versions: string[]) => ({
   description,
   schema: { ...text, enum: versions },
 });
-const platform = version("The interface version. Without this segment the app's default version serves.", "v20.0", "v26.0");
+const platform = version("The interface version. Without this segment, the request uses the app's default version.", "v20.0", "v26.0");
 const principal = {
   ...{ name: "id", in: "path", required: true, description: "A node's id, or `me` for the node of the token: its user, page, account or app." },
   schema: { ...text, pattern: "^([1-9][0-9]{0,18}|me)$" },
@@ -85,7 +85,7 @@ test("a write has its parameters in the body or in their places, and accepts no 
 test("a list has a page, D-161: parameters of plain values with commas, and the versions of its calendar that serve now", () => {
   const ads = { servers: [{ url: "https://ads.test", description: "The surface ads" }] };
   const marketing = version(
-    "The interface version. An app is not served by a marketing version that is older than its first use of the interface. A request in one that is deprecated (v1.0) may be upgraded to a later one.",
+    "The interface version. An app cannot use a marketing version that is older than the newest one at the app's first use of the marketing interface. A request in a deprecated version (v1.0) may be upgraded to a later version.",
     ...["v2.0", "v3.0"],
   );
   const tags = { name: "tags", in: "query", description: "Some tags.", schema: { type: "array", items: text, description: "Some tags." } };
@@ -103,7 +103,7 @@ test("a list has a page, D-161: parameters of plain values with commas, and the 
       "x-plaza-operations": ["listNotes"],
       "x-plaza-clauses": ["A1-1"],
     },
-    description: "Lists notes.\n\nThe query's `access_token` serves while the app is in development mode.",
+    description: "Lists notes.\n\nThe query's `access_token` is accepted only while the app is in development mode.",
     security: [{ bearer: [] }, { access_token: [] }],
     parameters: [marketing, principal, ...own, ...shared(...page)],
   });
@@ -124,7 +124,10 @@ test("an address that node types share has a schema for each of them", () => {
     ...{ "x-plaza-clauses": ["A1-1", "A1-2", "A1-3"] },
     description: [
       ...["Reads a blue_note: its declared fields.", "Reads a page: its declared fields."],
-      ...["All three places must have the same token, or tokens of the same app.", "A token may also be in the body, as `access_token`."],
+      ...[
+        "The tokens in the query, the body and the header must be the same, or must belong to the same app.",
+        "A token may also be in the body, as `access_token`.",
+      ],
     ].join("\n\n"),
     security: [{ access_token: [], oauth_token: [], bearer: [] }, { bearer: [] }, { access_token: [] }],
     parameters: [platform, principal, ...shared("fields", "appsecret_proof", "if_none_match")],

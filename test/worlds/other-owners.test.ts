@@ -65,7 +65,8 @@ for (const [kind, { owner, id, other, find, remove, update }] of Object.entries(
     if (before === undefined) throw new Error("the node is missing");
     expect([await find(database.reader, wrong, id), await find(database.reader, own, "99")]).toEqual([undefined, undefined]);
     expect(await database.write((tx) => remove(tx, wrong, id))).toBe(false);
-    if (update !== undefined) await expect(database.write((tx) => update(tx, wrong, id))).rejects.toThrow("a statement changed 0 rows instead of one");
+    if (update !== undefined)
+      await expect(database.write((tx) => update(tx, wrong, id))).rejects.toThrow("a statement changed 0 rows instead of one");
     expect(await find(database.reader, own, id)).toEqual(before as never);
     expect(await database.write((tx) => remove(tx, own, id))).toBe(true);
     expect(await find(database.reader, own, id)).toBeUndefined();

@@ -122,7 +122,7 @@ test("the log follows the options, names the server's addresses and unused varia
   ]);
   const { control_key: _, ready: __, ...addresses } = READY;
   expect(lines).toEqual([
-    ["warn", expect.stringContaining("nothing reads the variable PLAZA_PROT"), {}],
+    ["warn", expect.stringContaining("Plaza does not read the variable PLAZA_PROT"), {}],
     ["info", "ready", addresses],
     ["info", expect.stringContaining("ending"), { signal: "the control API" }],
   ]);

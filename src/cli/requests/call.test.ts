@@ -63,7 +63,7 @@ test("a batch is explained by its parts, and the log says which of them was refu
   expect((await run("call", "POST", "/", "--as", "2001", "--field", `batch=${batch}`)).code).toBe(0);
   const reason = "Page 2001 has no edge custom_label; did you mean custom_labels?";
   const line = (await run("logs")).out.trimEnd();
-  expect(line).toEndWith(`: 1 of 2 requests in it was refused, first GET /v26.0/2001/custom_label: ${reason}`);
+  expect(line).toEndWith(`: 1 of 2 requests inside this request was refused, first GET /v26.0/2001/custom_label: ${reason}`);
   const [trace = ""] = /A\S+(?=: 1 of 2)/.exec(line) ?? [];
   const explained = (await run("explain", trace)).out;
   expect(explained).toContain("request     GET /v26.0/2001/custom_labels 200 listLabels\n");

@@ -137,7 +137,7 @@ describe("a command", () => {
   test("names variables that are nearly its own", async () => {
     variables({ PLAZA_CONTROL_KYE: "1" });
     expect((await run({}, new ControlRefusal("no"))).said).toBe(
-      "plaza: nothing reads the variable PLAZA_CONTROL_KYE; did you mean PLAZA_CONTROL_KEY?\nplaza: no\n",
+      "plaza: Plaza does not read the variable PLAZA_CONTROL_KYE; did you mean PLAZA_CONTROL_KEY?\nplaza: no\n",
     );
   });
 

@@ -56,7 +56,7 @@ test("a named server is asked, with the request's headers and its key; a missing
   expect(code).toBe(200);
   expect(stub.asked).toEqual([{ method: "PUT", path: "/v1/x", body: "text" }]);
   expect([stub.headers[0]?.get("accept"), stub.headers[0]?.get("authorization")]).toEqual(["text/plain", `Bearer ${stub.key}`]);
-  expect(streams.err).toBe("plaza: nothing reads the variable PLAZA_CONTROL_KYE; did you mean PLAZA_CONTROL_KEY?\n");
+  expect(streams.err).toBe("plaza: Plaza does not read the variable PLAZA_CONTROL_KYE; did you mean PLAZA_CONTROL_KEY?\n");
   Object.assign(streams, { err: "" });
   variables({ PLAZA_CONTROL_KYE: undefined });
   const away = withOwnServer({ ...stub.given, control_url: "http://127.0.0.1:1" }, async (control) => (await control.send("/")).status);

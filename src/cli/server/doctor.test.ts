@@ -60,7 +60,7 @@ describe("of the configuration", () => {
     const { code, about } = await found({ data: ":memory:" });
     expect({ code, lines: about("configuration") }).toEqual({
       code: 0,
-      lines: [expect.any(String), expect.stringContaining("warning  configuration: nothing reads the variable PLAZA_PROT")],
+      lines: [expect.any(String), expect.stringContaining("warning  configuration: Plaza does not read the variable PLAZA_PROT")],
     });
   });
 });

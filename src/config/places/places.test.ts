@@ -36,8 +36,8 @@ describe("a port", () => {
     expect(await problemOf(coded("EADDRINUSE"))).toBe("--control-port: h:5 is in use by another program; choose another port, or 0 for a free one");
     expect(await problemOf(coded("EACCES"))).toBe("--control-port: permission to listen at h:5 is denied");
     expect(await problemOf(coded("EADDRNOTAVAIL"))).toBe("--control-host: this machine does not have the address h");
-    expect(await problemOf(coded("ENOTFOUND"))).toBe("--control-host: there is no address h");
-    expect(await problemOf(new Error("Failed to listen at h"), "--port")).toBe("--host: there is no address h");
+    expect(await problemOf(coded("ENOTFOUND"))).toBe("--control-host: the host name h has no address");
+    expect(await problemOf(new Error("Failed to listen at h"), "--port")).toBe("--host: the host name h has no address");
     for (const other of [coded("EIO"), new Error("no"), Object.assign(new Error("Failed to listen at h"), { code: "EIO" }), "Failed to listen at h"])
       expect(await problemOf(other)).toBe(other);
     expect(await listening("--port", "h", 5, async () => "listener")).toBe("listener");
@@ -109,16 +109,16 @@ describe("an unused variable", () => {
   test("is reported with the name that it resembles, up to twenty of them; variables of clients are in use", () => {
     expect(
       variableWarnings({ PLAZA_PROT: "1", PATH: "", OTHER_PLAZA_PORT: "1", PLAZA_PORT: "1", PLAZA_BASE_URL: "", PLAZA_CONTROL_URL: "" }, []),
-    ).toEqual(["nothing reads the variable PLAZA_PROT; did you mean PLAZA_PORT?"]);
+    ).toEqual(["Plaza does not read the variable PLAZA_PROT; did you mean PLAZA_PORT?"]);
     const many = Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`PLAZA_NONE_${at}`, "1"]));
     expect(variableWarnings(many, [])).toHaveLength(20);
   });
 
   test("is a command's only if it resembles one of the command's own", () => {
     expect(commandWarnings({ PLAZA_CONTROL_KYE: "1", PLAZA_PROT: "1", PLAZA_DTA: "1", PLAZA_CONTROL_URI: "1" })).toEqual([
-      "nothing reads the variable PLAZA_CONTROL_KYE; did you mean PLAZA_CONTROL_KEY?",
-      "nothing reads the variable PLAZA_DTA; did you mean PLAZA_DATA?",
-      "nothing reads the variable PLAZA_CONTROL_URI; did you mean PLAZA_CONTROL_URL?",
+      "Plaza does not read the variable PLAZA_CONTROL_KYE; did you mean PLAZA_CONTROL_KEY?",
+      "Plaza does not read the variable PLAZA_DTA; did you mean PLAZA_DATA?",
+      "Plaza does not read the variable PLAZA_CONTROL_URI; did you mean PLAZA_CONTROL_URL?",
     ]);
   });
 });

@@ -68,7 +68,7 @@ test("an error of a read, or one of the same name, that no feature lists", () =>
 
 test("a default field that does not exist, of a node, an item, an object or a read-back node", () => {
   for (const more of [{ defaults: ["lost"] }, { clientsDefaults: ["lost"] }, { required: ["lost"] }]) {
-    const words = "answers a field by default that it does not have: lost";
+    const words = "returns the field lost by default, but does not declare this field";
     expect(refusal({ nodeTypes: reading(setOf(more)) })).toBe(`note ${words}`);
     expect(refusal({ operations: listing(setOf(more)) })).toBe(`listLines ${words}`);
     expect(refusal({ operations: writing(setOf(more)) })).toBe(`createLine ${words}`);
@@ -81,31 +81,31 @@ test("a default field that does not exist, of a node, an item, an object or a re
 
 test("D-16, D-37: a field that is always returned and has another policy than its node", () => {
   const kept = field({ policy: other });
-  const words = "always answers kept, but it has a policy of its own";
+  const words = "always returns the field kept, but this field has a policy of its own";
   expect(refusal({ nodeTypes: reading(setOf({ required: ["kept"] }, { kept })) })).toBe(`note ${words}`);
   expect(refusal({ nodeTypes: reading(setOf({}, { kept })) })).toBe("");
-  expect(refusal({ nodeTypes: reading({ fields: { id: kept }, defaults: [] }) })).toBe("note always answers id, but it has a policy of its own");
+  expect(refusal({ nodeTypes: reading({ fields: { id: kept }, defaults: [] }) })).toBe(
+    "note always returns the field id, but this field has a policy of its own",
+  );
   expect(refusal({ nodeTypes: reading({ fields: { text: field() }, defaults: [] }) })).toBe("");
 });
 
 test("D-16: an item's field with its own policy, if the item's node is not named", () => {
   const items = setOf({}, { kept: field({ policy: other }) });
-  expect(refusal({ operations: listing(items) })).toBe(
-    "listLines has the field kept with a policy of its own and does not say which node an item is",
-  );
+  expect(refusal({ operations: listing(items) })).toBe("listLines has the field kept with a policy of its own, but no nodeOf");
   expect(refusal({ operations: listing(items, { nodeOf: () => ({}) as never }) })).toBe("");
 });
 
 test("D-38: a reference to nodes without a read, or from a list without a node", () => {
   const refer = (type: string) => field({ reference: { type, idOf: () => null } });
   expect(refusal({ nodeTypes: reading(setOf({}, { page: refer("page") })) })).toBe(
-    "a field refers to nodes of the type page, which have no read of their own",
+    "a field refers to nodes of the type page, but this type cannot be read",
   );
   const unread: NodeType[] = [...reading(setOf({}, { pen: refer("pen") })), { type: "pen", policy: nobody }];
-  expect(refusal({ nodeTypes: unread })).toBe("a field refers to nodes of the type pen, which have no read of their own");
+  expect(refusal({ nodeTypes: unread })).toBe("a field refers to nodes of the type pen, but this type cannot be read");
   expect(refusal({ nodeTypes: reading(setOf({}, { next: refer("note") })) })).toBe("");
   expect(refusal({ operations: listing(setOf({}, { next: refer("note") })) })).toBe(
-    "listLines refers to a node by next, which only fields of a node may",
+    "the field next of listLines refers to a node, but only fields of nodes may do so",
   );
 });
 

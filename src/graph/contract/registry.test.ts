@@ -74,7 +74,7 @@ test("two operations on one address are refused", () => {
 });
 
 test("an operation on a node type that no feature declares is refused", () => {
-  refusalOf({ operations: serve({ on: "notebook" }) }).toThrow("readNotes hangs on a node type that no feature declares: notebook");
+  refusalOf({ operations: serve({ on: "notebook" }) }).toThrow("readNotes is on the node type notebook, which no feature declares");
 });
 
 test("a field that exists already, or for missing reads, is refused", () => {

@@ -179,7 +179,7 @@ export class Registry {
   /** The field set of a node type's read. Throws an ordinary `Error` if the type has no read of its own. */
   readonly #setOf = (type: string): FieldSet => {
     const set = this.#types.get(type)?.reading?.set;
-    if (set === undefined) throw new Error(`a field refers to nodes of the type ${type}, which have no read of their own`);
+    if (set === undefined) throw new Error(`a field refers to nodes of the type ${type}, but this type cannot be read`);
     return set;
   };
 
@@ -216,7 +216,7 @@ export class Registry {
     if (contract.kind === "write" && contract.readBack !== undefined) this.#checkFields(contract.readBack.set, contract.policy, contract.operation);
     const type = contract.on === null ? undefined : this.#types.get(contract.on);
     if (contract.on !== null && type === undefined)
-      throw new Error(`${contract.operation} hangs on a node type that no feature declares: ${contract.on}`);
+      throw new Error(`${contract.operation} is on the node type ${contract.on}, which no feature declares`);
     this.#rememberWords(contract);
     this.#claim(contract.on ?? "", contract.method, contract.edge ?? "", {
       access: contract,
@@ -287,8 +287,7 @@ export class Registry {
   #checkItems({ items, policy, operation, nodeOf }: ListOperation): void {
     this.#checkFields(items, policy, operation);
     const [beyond] = nodeOf === undefined ? fieldsBeyond(policy, items) : [];
-    if (beyond !== undefined)
-      throw new Error(`${operation} has the field ${beyond.path} with a policy of its own and does not say which node an item is`);
+    if (beyond !== undefined) throw new Error(`${operation} has the field ${beyond.path} with a policy of its own, but no nodeOf`);
   }
 
   #checkFields(set: FieldSet, policy: Policy, holder: string): void {
@@ -296,15 +295,16 @@ export class Registry {
       this.#requirePolicy(field.policy, `field ${name} of ${holder}`);
       if (field.nested !== undefined) this.#checkFields(field.nested.set(), field.policy, `${name} of ${holder}`);
       if (field.reference !== undefined && field.reference.set === undefined)
-        throw new Error(`${holder} refers to a node by ${name}, which only fields of a node may`);
+        throw new Error(`the field ${name} of ${holder} refers to a node, but only fields of nodes may do so`);
     }
     // D-37: these fields are in every response, so every caller who may run the operation must be allowed to read them.
     for (const name of set.required ?? ["id"]) {
       const field = set.fields[name];
-      if (field !== undefined && field.policy !== policy) throw new Error(`${holder} always answers ${name}, but it has a policy of its own`);
+      if (field !== undefined && field.policy !== policy)
+        throw new Error(`${holder} always returns the field ${name}, but this field has a policy of its own`);
     }
     for (const name of [...set.defaults, ...(set.clientsDefaults ?? []), ...(set.required ?? [])]) {
-      if (!Object.hasOwn(set.fields, name)) throw new Error(`${holder} answers a field by default that it does not have: ${name}`);
+      if (!Object.hasOwn(set.fields, name)) throw new Error(`${holder} returns the field ${name} by default, but does not declare this field`);
     }
   }
 }

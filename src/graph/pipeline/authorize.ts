@@ -140,7 +140,7 @@ async function authorizeAgain(incoming: Incoming, versioned: Versioned, check: r
   const { endpoint, caller, subject } = versioned;
   const now = unixSeconds(world.clock);
   const app = await world.ports.get("app").findFacts(tx, caller.app.id);
-  if (app === undefined) throw tokenInvalid(placeNames[check[0]?.credential.place ?? "bearer"], "its app is gone");
+  if (app === undefined) throw tokenInvalid(placeNames[check[0]?.credential.place ?? "bearer"], "the app of the token was deleted");
   const credentials: Credential[] = [];
   for (const { credential } of check) {
     const token = world.tokens.alive(await world.tokens.findStored(tx, credential.value), placeNames[credential.place], now);
@@ -171,7 +171,7 @@ function countingCredentials(
   const missing = missingCredential(given, scheme);
   if (missing !== undefined) throw missing;
   if (!isEachChecked && given.length > 1 && given.some(({ value }) => value !== given[0]?.value)) {
-    throw invalidParameter("access_token", "differs between two places of the request");
+    throw invalidParameter("access_token", "has different values in the query, the body or the Authorization header");
   }
   if (refused[0] !== undefined) throw refused[0].error;
   return used;

@@ -208,7 +208,7 @@ function underOwnNames(parameters: Parameters, aliases: Readonly<Record<string, 
     const value = parameters[alias] ?? undefined;
     if (value === undefined) continue;
     own[name] ??= value;
-    if (textOf(own[name]) !== textOf(value)) throw invalidParameter(name, `must not have one value, and ${alias} another`);
+    if (textOf(own[name]) !== textOf(value)) throw invalidParameter(name, `must have the same value as ${alias}`);
   }
   return own;
 }

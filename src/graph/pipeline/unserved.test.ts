@@ -82,7 +82,7 @@ test("D-394: an edge that is served to other requests has a hint, and a misspelt
     { kind: "edge", method: "GET", name: "page/persona", did_you_mean: "page/personas", ...one },
     { kind: "edge", method: "GET", name: "{id}/persona", did_you_mean: "personas", ...one },
     { kind: "edge", method: "GET", name: "debug_tokn", did_you_mean: "debug_token", ...one },
-    { kind: "edge", method: "DELETE", name: "page/personas", hint: "Plaza serves GET and POST there", ...one },
+    { kind: "edge", method: "DELETE", name: "page/personas", hint: "Plaza serves only GET and POST at this address", ...one },
     {
       kind: "edge",
       method: "POST",

@@ -110,7 +110,7 @@ export function hintOf(incoming: AskedOn, method: string, endpoints: readonly En
   const same = endpoints.find(({ served }) => served?.contract.method === method);
   if (same === undefined) {
     const methods = endpoints.filter((endpoint) => isShownOn(endpoint, incoming)).flatMap(({ served }) => served?.contract.method ?? []);
-    return methods.length === 0 ? undefined : `Plaza serves ${methods.join(" and ")} there`;
+    return methods.length === 0 ? undefined : `Plaza serves only ${methods.join(" and ")} at this address`;
   }
   const { surfaces, clientsSurfaces = [] } = same.access;
   if (clientsSurfaces.includes(incoming.request.surface)) return "Plaza serves this edge with the profile clients";

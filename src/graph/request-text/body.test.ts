@@ -133,7 +133,7 @@ describe("D-34: multipart bodies", () => {
     const tooMany = read(values("a", "b", "access_token"), MULTIPART, 1);
     expect(tooMany.defect?.message).toBe("(#100) More than 1 parameters");
     expect(tooMany.parameters).toEqual({ a: "1", access_token: "1" });
-    expect(read(values("a", "a[b]"), MULTIPART).defect?.message).toBe("(#100) Param a is given in ways that exclude each other");
+    expect(read(values("a", "a[b]"), MULTIPART).defect?.message).toBe("(#100) Param a has two forms that exclude each other, such as a=1 and a[b]=2");
   });
 
   test("repeated names are a list", () => {

@@ -44,7 +44,7 @@ describe("D-34: parameters of a query or form", () => {
     expect(sound("a=1&a=1&a=2")).toEqual({ a: ["1", "1", "2"] });
     expect(sound("a[]=1&a[]=1")).toEqual({ a: ["1", "1"] });
     expect(sound("a=%C3%A9&a=é")).toEqual({ a: "é" });
-    expect(read("a[b]=1&a=1&a=1").defect?.message).toBe("(#100) Param a is given in ways that exclude each other");
+    expect(read("a[b]=1&a=1&a=1").defect?.message).toBe("(#100) Param a has two forms that exclude each other, such as a=1 and a[b]=2");
   });
 
   test("brackets nest, plain or encoded", () => {
@@ -76,10 +76,10 @@ describe("D-34: parameters of a query or form", () => {
   });
 
   test("a value and a nesting of one name are refused", () => {
-    expect(read("a=1&a[b]=2").defect?.message).toBe("(#100) Param a is given in ways that exclude each other");
+    expect(read("a=1&a[b]=2").defect?.message).toBe("(#100) Param a has two forms that exclude each other, such as a=1 and a[b]=2");
     expect(read("a[b]=1&a=2").defect?.details.data).toEqual({ parameter: "a" });
     for (const text of ["a[b]=1&a[]=2", "a[]=1&a[b]=2"])
-      expect(read(text).defect?.message).toBe("(#100) Param a is given in ways that exclude each other");
+      expect(read(text).defect?.message).toBe("(#100) Param a has two forms that exclude each other, such as a=1 and a[b]=2");
   });
 
   test("eight levels are accepted, nine are refused", () => {

@@ -65,7 +65,7 @@ export class ParameterTree {
     if (keys.length > NESTING_MAX + 1) this.defect ??= invalidParameter(name, `nests deeper than ${NESTING_MAX} levels`);
     else {
       if (keys.length > 1) this.#isNested = true;
-      if (!insert(this.#root, keys, value)) this.defect ??= invalidParameter(name, "is given in ways that exclude each other");
+      if (!insert(this.#root, keys, value)) this.defect ??= invalidParameter(name, "has two forms that exclude each other, such as a=1 and a[b]=2");
     }
   }
 }

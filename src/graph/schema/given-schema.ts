@@ -150,6 +150,6 @@ function requireWords(given: Keys, known: readonly string[], place: string): voi
   for (const word of Object.keys(given)) {
     if (known.includes(word) || DESCRIBING.includes(word)) continue;
     const all = [...new Set(["enum", "const", "anyOf", ...known])];
-    refuse(inside(place, word), `is not supported here${suggestion(word, all)}; the words are ${all.join(", ")}`);
+    refuse(inside(place, word), `is not supported here${suggestion(word, all)}; the keywords are ${all.join(", ")}`);
   }
 }

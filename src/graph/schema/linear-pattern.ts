@@ -30,7 +30,7 @@ export function patternProblem(pattern: string): string | undefined {
     new RegExp(pattern, "u");
     return undefined;
   } catch {
-    return "is not a pattern";
+    return "is not a valid regular expression";
   }
 }
 
@@ -53,12 +53,12 @@ function choicesIn(pattern: string): number | string {
       at += quantifier[0].length;
       behind = "nothing";
     } else if (sign === "(") {
-      if (pattern[at + 1] === "?" && pattern[at + 2] !== ":") return "has a group of another kind than ( ) and (?: )";
+      if (pattern[at + 1] === "?" && pattern[at + 2] !== ":") return "has a group other than ( ) and (?: )";
       at += pattern[at + 1] === "?" ? 3 : 1;
       depth++;
       behind = "nothing";
     } else if (sign === ")") {
-      if (--depth < 0) return "is not a pattern";
+      if (--depth < 0) return "is not a valid regular expression";
       at++;
       behind = "group";
     } else if (sign === "|") {
@@ -72,5 +72,5 @@ function choicesIn(pattern: string): number | string {
       behind = "character";
     }
   }
-  return depth === 0 ? choices : "is not a pattern";
+  return depth === 0 ? choices : "is not a valid regular expression";
 }

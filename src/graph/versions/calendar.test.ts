@@ -153,7 +153,7 @@ describe("an impossible calendar is refused with the place in the file", () => {
   test("of general versions, besides the document's own", () => {
     const platform = (version: string, released: string) => ({ version, released: day(released) });
     expect(refusal({ platform: [platform("27.0", "2026-07-28")] })).toThrow(
-      /^platform\[0\]\.released is before the release of the version before it$/,
+      /^platform\[0\]\.released is before the release of the previous version$/,
     );
     expect(refusal({ platform: [platform("28.0", "2027-07-28"), platform("25.5", "2026-07-30")] })).toThrow(
       /^platform\[1\]\.released is after the release of v26\.0$/,
@@ -180,7 +180,7 @@ describe("D-80: a calendar", () => {
 
   test("has versions in the order of their releases, each once; two can have the same time", () => {
     expect(check([version(1, 10), version(2, 10)])).not.toThrow();
-    expect(check([version(1, 10), version(2, 9)])).toThrow("marketing[1].released is before the release of the version before it");
+    expect(check([version(1, 10), version(2, 9)])).toThrow("marketing[1].released is before the release of the previous version");
     expect(check([version(1, 10), version(1, 11)])).toThrow("marketing[1] repeats the version v1.0");
     expect(check([], { platform: [version(1, 0), version(2, 10), version(3, 9)] })).toThrow("platform[2].released is before");
   });
@@ -207,13 +207,13 @@ describe("D-80: a calendar", () => {
         requireEndpoints(affecting(...affects), new Set(["readFeed", "G2"]));
     expect(endpoints("readFeed", "G2")).not.toThrow();
     expect(() => requireEndpoints({}, new Set())).not.toThrow();
-    expect(endpoints("G2", "G3")).toThrow("marketing[1].affects[1] names no operation, edge or endpoint: G3");
+    expect(endpoints("G2", "G3")).toThrow("marketing[1].affects[1] is not an operation, an edge or a number of an endpoint: G3");
     const required =
       (...names: string[]) =>
       () =>
         requireMigrations(names, "apps[0].migrations", standardCalendar);
     expect(required("label_names_case_insensitive")).not.toThrow();
-    expect(required("label_names_case_insensitive", "zzz")).toThrow(/^apps\[0\]\.migrations\.zzz names no migration of the calendar$/);
+    expect(required("label_names_case_insensitive", "zzz")).toThrow(/^apps\[0\]\.migrations\.zzz is not a migration of the calendar$/);
   });
 });
 

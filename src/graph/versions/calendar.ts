@@ -79,7 +79,7 @@ export const standardCalendar: VersionCalendar = {
 };
 
 const closed = { additionalProperties: false };
-const versionName = Type.String({ description: "such as 25.0" });
+const versionName = Type.String({ description: "the version, such as 25.0" });
 
 /** The schema of `versions` in a world file. */
 export const versionsEntry = Type.Object(
@@ -89,24 +89,24 @@ export const versionsEntry = Type.Object(
         Type.Object(
           {
             version: versionName,
-            released: described("the version is served from then on", worldTime),
+            released: described("the time from which the version is served", worldTime),
             until: Type.Optional(
-              described("the version is not served from then on; at least 90 days after the release of the next version", worldTime),
+              described("the time from which the version is no longer served; at least 90 days after the release of the next version", worldTime),
             ),
             affects: Type.Array(Type.String(), {
               default: [],
-              description: "the endpoints that it changed, and that no request is upgraded across: operations, edges or numbers such as G2",
+              description:
+                "the endpoints that the version changed, as operations, edges or numbers such as G2; requests to them are not upgraded to this version",
             }),
           },
           closed,
         ),
-        { minItems: 1, description: "the versions of catalogs and feeds; they replace all others" },
+        { minItems: 1, description: "the versions of catalogs and feeds, which replace all built-in ones" },
       ),
     ),
     platform: Type.Optional(
-      Type.Array(Type.Object({ version: versionName, released: described("the migration is on for all apps from then on", worldTime) }, closed), {
-        description:
-          "versions of all other endpoints, beside v20.0 to v26.0; one is served from `released` on, and is the default of apps created then",
+      Type.Array(Type.Object({ version: versionName, released: described("the time from which the version is served", worldTime) }, closed), {
+        description: "versions of all other endpoints, beside v20.0 to v26.0; each is the default of apps that are created while it is the newest",
       }),
     ),
     migration_intents: Type.Optional(Type.Array(versionName, { description: "versions of migration intents, beside v23.0 to v25.0" })),
@@ -115,16 +115,16 @@ export const versionsEntry = Type.Object(
         Type.Object(
           {
             name: Type.String({ minLength: 1, description: "the migration's name" }),
-            start: described("the time from which an app can switch the migration on; for new apps it is on", worldTime),
+            start: described("the time from which an app can switch the migration on; for apps created later, the migration is on", worldTime),
             end: described("the time from which the migration is on for all apps; at least 90 days after the start", worldTime),
           },
           closed,
         ),
-        { description: "switches by name, beside the built-in one; one of the same name replaces it" },
+        { description: "migrations by name, beside the built-in migration; a migration of the same name replaces the built-in one" },
       ),
     ),
   },
-  { additionalProperties: false, description: "the version calendar; keys that are left out stay as they are" },
+  { additionalProperties: false, description: "the version calendar; a key that is left out does not change" },
 );
 export type VersionsEntry = Static<typeof versionsEntry>;
 
@@ -216,7 +216,7 @@ function requireOrder(versions: readonly Release[], list: string, places: Places
     // If only the earlier of the two versions is from the file, the error names the path of the earlier version.
     const placeBefore = place === undefined ? places.get(previous) : undefined;
     throw placeBefore === undefined
-      ? new WorldProblem(`${place ?? `${list}[${index}]`}.released`, "is before the release of the version before it")
+      ? new WorldProblem(`${place ?? `${list}[${index}]`}.released`, "is before the release of the previous version")
       : new WorldProblem(`${placeBefore}.released`, `is after the release of ${formatVersion(next.version)}`);
   }
 }
@@ -232,7 +232,7 @@ export function requireEndpoints({ marketing: versions = [] }: VersionsEntry, na
     if (unknown !== undefined)
       throw new WorldProblem(
         `marketing[${index}].affects[${at}]`,
-        `names no operation, edge or endpoint: ${unknown}${suggestion(unknown, [...names])}`,
+        `is not an operation, an edge or a number of an endpoint: ${unknown}${suggestion(unknown, [...names])}`,
       );
   }
 }
@@ -241,5 +241,5 @@ export function requireEndpoints({ marketing: versions = [] }: VersionsEntry, na
 export function requireMigrations(names: readonly string[], path: string, { migrations }: VersionCalendar): void {
   const known = migrations.map(({ name }) => name);
   const unknown = names.find((name) => !known.includes(name));
-  if (unknown !== undefined) throw new WorldProblem(`${path}.${unknown}`, `names no migration of the calendar${suggestion(unknown, known)}`);
+  if (unknown !== undefined) throw new WorldProblem(`${path}.${unknown}`, `is not a migration of the calendar${suggestion(unknown, known)}`);
 }

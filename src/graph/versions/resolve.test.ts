@@ -186,10 +186,10 @@ describe("calendars", () => {
     for (const name of ["listArticlesAndPublications", "owned_product_catalogs", "A1"])
       expect(() => requireEndpoints(affecting(name), names)).not.toThrow();
     expect(() => requireEndpoints(affecting("listArticlesAndPublication"), names)).toThrow(
-      "marketing[0].affects[1] names no operation, edge or endpoint: listArticlesAndPublication; did you mean listArticlesAndPublications?",
+      "marketing[0].affects[1] is not an operation, an edge or a number of an endpoint: listArticlesAndPublication; did you mean listArticlesAndPublications?",
     );
     expect(() => requireMigrations(["label_names_case_insensitive"], "migrations", standardCalendar)).not.toThrow();
-    expect(() => requireMigrations(["label_names"], "migrations", standardCalendar)).toThrow("migrations.label_names names no migration");
+    expect(() => requireMigrations(["label_names"], "migrations", standardCalendar)).toThrow("migrations.label_names is not a migration");
   });
 
   test("D-80: a version that ends before it is released is refused", () => {

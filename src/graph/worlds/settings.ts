@@ -9,8 +9,8 @@ import type { Profile, World } from "./world.ts";
 
 const clockEntry = Type.Object(
   {
-    now: Type.Optional(described("the time, in Unix seconds or ISO 8601; the real time if it is left out", worldTime)),
-    frozen: Type.Boolean({ default: false, description: "whether the time stands still; it can still be set and advanced" }),
+    now: Type.Optional(described("the time, in Unix seconds or ISO 8601 (default: the real time)", worldTime)),
+    frozen: Type.Boolean({ default: false, description: "whether the clock stands still until it is set or advanced" }),
   },
   { additionalProperties: false, description: "the world's time, and whether it is frozen" },
 );

@@ -17,26 +17,30 @@ export const tokenEntry = Type.Object(
         minLength: 1,
         maxLength: TOKEN_CHARACTERS_MAX,
         pattern: "^[\\x21-\\x7b\\x7d\\x7e]+$",
-        description: "the value; ASCII without spaces and |",
+        description: "the token's value, in ASCII without spaces and |",
       }),
     ),
-    token_sha256: Type.Optional(Type.String({ pattern: "^[0-9a-f]{64}$", description: "instead of the value, as in an export: its SHA-256, hex" })),
+    token_sha256: Type.Optional(
+      Type.String({ pattern: "^[0-9a-f]{64}$", description: "the SHA-256 of the token's value in hex, instead of the value, as in an export" }),
+    ),
     type: Type.Unsafe<TokenKind>(
       Type.Union(
         tokenKinds.map((kind) => Type.Literal(kind)),
-        { description: "the kind of token" },
+        { description: "the token's type" },
       ),
     ),
     app: described("the app", worldId),
-    user: Type.Optional(described("the person, of a user, system user or page token", worldId)),
-    page: Type.Optional(described("the page, of a page token", worldId)),
-    social_account: Type.Optional(described("the account, of a social user token", worldId)),
-    microblog_user: Type.Optional(described("the person, of a microblog user token", worldId)),
-    scopes: Type.Array(Type.String({ minLength: 1 }), { default: [], description: "the scopes that the token has" }),
-    issued_at: Type.Optional(described("Unix seconds or ISO 8601; now when left out", worldTime)),
-    expires_at: Type.Optional(described("Unix seconds or ISO 8601; 0: never", worldTimeOr(0))),
-    data_access_expires_at: Type.Optional(described("when the token stops reading data, as `expires_at`", worldTimeOr(0))),
-    revoked_at: Type.Optional(described("since when it is refused as revoked; 0: it is not revoked", worldTimeOr(0))),
+    user: Type.Optional(described("the person to whom a user, system user or page token belongs", worldId)),
+    page: Type.Optional(described("the page to which a page token belongs", worldId)),
+    social_account: Type.Optional(described("the account to which a social user token belongs", worldId)),
+    microblog_user: Type.Optional(described("the person to whom a microblog user token belongs", worldId)),
+    scopes: Type.Array(Type.String({ minLength: 1 }), { default: [], description: "the token's scopes" }),
+    issued_at: Type.Optional(described("Unix seconds or ISO 8601 (default: now)", worldTime)),
+    expires_at: Type.Optional(described("Unix seconds or ISO 8601; 0 if the token never expires", worldTimeOr(0))),
+    data_access_expires_at: Type.Optional(
+      described("the time from which the token can no longer read data, in the form of `expires_at`", worldTimeOr(0)),
+    ),
+    revoked_at: Type.Optional(described("the time from which the token is revoked; 0 if the token is not revoked", worldTimeOr(0))),
   },
   { additionalProperties: false, description: "an access token" },
 );
@@ -69,7 +73,7 @@ export function tokenOf(entry: TokenEntry, id: NodeId, nowSeconds: number): Toke
       throw new WorldProblem(principal, `is required for a token of type ${entry.type}`);
     }
     if (entry[principal] !== undefined && !needs.includes(principal) && !takes.includes(principal)) {
-      throw new WorldProblem(principal, `does not go with a token of type ${entry.type}`);
+      throw new WorldProblem(principal, `must be left out for a token of type ${entry.type}`);
     }
   }
   return {

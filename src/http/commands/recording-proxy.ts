@@ -52,7 +52,12 @@ const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
 /** Starts the proxy. Throws if the proxy cannot listen at the address. */
 export const recordingProxy = ({ host, port, pages, upstream, note }: RecordingProxyOptions): Listener =>
   serveCommand({
-    ...{ host, port, pages, refusal: "plaza record refuses requests for other hosts and from pages of other sites: allow them with --allow-host and --allow-origin" },
+    ...{
+      host,
+      port,
+      pages,
+      refusal: "plaza record refuses requests for other hosts and from pages of other sites: allow them with --allow-host and --allow-origin",
+    },
     handle: (head, body) => pass(head, body, upstream, note),
   });
 

@@ -123,7 +123,7 @@ test("chunks: dropped and complete messages hold nothing, and an empty message i
 test("chunks: a message inside another one of its chunk stream is refused, and so is a control message without its number", () => {
   const [begun] = chunked({ chunkStream: 6, type: 9, stream: 1, timestamp: 0, body: new Uint8Array(200) });
   const [next] = chunked({ chunkStream: 6, type: 9, stream: 1, timestamp: 0, body: Uint8Array.of(1) });
-  expect(() => messagesOf([begun as Uint8Array, next as Uint8Array])).toThrow("before the one before it");
+  expect(() => messagesOf([begun as Uint8Array, next as Uint8Array])).toThrow("before the previous message");
   expect(() => messagesOf(chunked({ chunkStream: 2, type: 2, stream: 0, timestamp: 0, body: Uint8Array.of(0, 0, 6) }))).toThrow("cut off");
 });
 

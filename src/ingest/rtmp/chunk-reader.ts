@@ -139,7 +139,8 @@ export class ChunkReader {
   }
 
   #begin(stream: ChunkStream): void {
-    if (stream.length > this.limits.messageBytesMax) throw new RtmpProblem(`a message has ${stream.length} bytes, and at most ${this.limits.messageBytesMax} are allowed`);
+    if (stream.length > this.limits.messageBytesMax)
+      throw new RtmpProblem(`a message has ${stream.length} bytes, and at most ${this.limits.messageBytesMax} are allowed`);
     stream.received = 0;
     stream.body = new Uint8Array(Math.min(stream.length, FIRST_BUFFER_BYTES));
     this.#assembling += stream.body.length;
@@ -166,7 +167,8 @@ export class ChunkReader {
     if (body.length >= needed) return body;
     const larger = new Uint8Array(Math.min(stream.length, Math.max(needed, body.length * 2)));
     this.#assembling += larger.length - body.length;
-    if (this.#assembling > this.limits.messageBytesMax) throw new RtmpProblem(`the incomplete messages together have more than ${this.limits.messageBytesMax} bytes`);
+    if (this.#assembling > this.limits.messageBytesMax)
+      throw new RtmpProblem(`the incomplete messages together have more than ${this.limits.messageBytesMax} bytes`);
     larger.set(body.subarray(0, stream.received));
     stream.body = larger;
     return larger;

@@ -149,7 +149,8 @@ export class PublisherSession {
   #command(values: readonly AmfValue[], stream: number): void {
     const [name, transaction, argument, ...rest] = values;
     if (typeof name !== "string" || typeof transaction !== "number") throw new RtmpProblem("a command has no name or no transaction number");
-    if (this.#state !== "publishing" && ++this.#commands > COMMANDS_BEFORE_KEY_MAX) throw new RtmpProblem("the encoder sent too many commands before the stream key");
+    if (this.#state !== "publishing" && ++this.#commands > COMMANDS_BEFORE_KEY_MAX)
+      throw new RtmpProblem("the encoder sent too many commands before the stream key");
     if (!this.#isConnected && name !== "connect") throw new RtmpProblem(`the command ${name} comes before the command connect`);
     switch (name) {
       case "connect":

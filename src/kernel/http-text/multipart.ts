@@ -108,7 +108,7 @@ export class MultipartParser {
         if (bytes.length >= 2 && bytes[0] === 45 && bytes[1] === 45) return { taken: 2, next: "epilogue" };
         while (bytes[at] === 32 || bytes[at] === 9) at++;
         if (bytes.length < at + 2) return { taken: 0, next: undefined };
-        if (bytes[at] !== 13 || bytes[at + 1] !== 10) throw new MultipartProblem("has text behind a boundary");
+        if (bytes[at] !== 13 || bytes[at + 1] !== 10) throw new MultipartProblem("has text after a boundary");
         return { taken: at, next: "head" };
       }
       case "head":

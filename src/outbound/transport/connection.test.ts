@@ -50,5 +50,5 @@ test("a connection that is closed before TLS has begun is a problem of TLS, so t
 test("where the status is enough, a response without one is none, and says that it came too late", async () => {
   const port = await serveBytes(() => ["HTTP/1.1 "]);
   const request = clientOf({ rules }).request(get(`http://127.0.0.1:${port}/`, { deadlineMs: 100, isStatusEnough: true }));
-  await expect(request).rejects.toMatchObject({ kind: "timeout", message: "no whole response came in time" });
+  await expect(request).rejects.toMatchObject({ kind: "timeout", message: "the response was not complete in time" });
 });

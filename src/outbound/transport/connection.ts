@@ -115,7 +115,7 @@ export class Connection implements Writing {
     if (silenceMs === undefined || this.#running !== running) return;
     clearTimeout(running.silence);
     running.silence = setTimeout(() => {
-      this.#fail("timeout", `nothing came for ${silenceMs} ms`);
+      this.#fail("timeout", `the server sent nothing for ${silenceMs} ms`);
       this.#socket?.terminate();
     }, silenceMs);
   }
@@ -132,13 +132,13 @@ export class Connection implements Writing {
 
   /** Closes the connection at once, even in the middle of a request. */
   close(problem: FailureKind = "closed"): void {
-    this.#fail(problem, problem === "timeout" ? "no whole response came in time" : "the connection was given up");
+    this.#fail(problem, problem === "timeout" ? "the response was not complete in time" : "the connection was given up");
     this.#socket?.terminate();
   }
 
   /** Called if the connection could not be opened. Such a problem is never one of TLS. */
   onConnectError({ message, code = message }: Error & { code?: string }): void {
-    this.#fail("connect", code === "ECONNREFUSED" ? "the connection was refused" : `there was no connection: ${code}`);
+    this.#fail("connect", code === "ECONNREFUSED" ? "the connection was refused" : `the connection failed: ${code}`);
   }
 
   onOpen(socket: Socket): void {
@@ -154,7 +154,7 @@ export class Connection implements Writing {
     if (isVerified) this.#ready();
     else {
       // Errors of OpenSSL itself are about the handshake, for example if the other server does not speak TLS.
-      this.#fail("tls", problem.startsWith("error:") ? `there was no TLS handshake: ${problem}` : `the certificate is not valid: ${problem}`);
+      this.#fail("tls", problem.startsWith("error:") ? `the TLS handshake failed: ${problem}` : `the certificate is not valid: ${problem}`);
       this.#socket?.terminate();
     }
   }

@@ -47,7 +47,7 @@ test("a connection may have less time than the whole request, and is then of the
   const { promise, resolve } = Promise.withResolvers<ReturnType<typeof closable>>();
   expect(await deadline.open(promise, 1).catch((error: unknown) => error)).toMatchObject({
     kind: "connect",
-    message: "there was no connection within 1 ms",
+    message: "the connection failed: it took longer than 1 ms",
   });
   const [late, early] = [closable(), closable()];
   resolve(late);

@@ -80,7 +80,7 @@ export class Deadline {
     );
     const limit = new Promise<never>((_, reject) => {
       if (withinMs !== undefined)
-        timer = setTimeout(() => reject(new RequestFailed("connect", `there was no connection within ${withinMs} ms`)), withinMs);
+        timer = setTimeout(() => reject(new RequestFailed("connect", `the connection failed: it took longer than ${withinMs} ms`)), withinMs);
     });
     try {
       return await this.race(Promise.race([opening, limit]));
@@ -97,6 +97,6 @@ export class Deadline {
     if (this.#hasPassed) return;
     this.#hasPassed = true;
     this.connection?.close("timeout");
-    this.#stop?.(new RequestFailed("timeout", "no whole response came in time"));
+    this.#stop?.(new RequestFailed("timeout", "the response was not complete in time"));
   }
 }

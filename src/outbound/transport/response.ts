@@ -100,11 +100,11 @@ export class ResponseReader {
 
   #readHead(head: string): void {
     const line = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [^\r\n]*)?\r\n/.exec(head);
-    if (line === null) throw new MalformedResponse("its status line is wrong");
+    if (line === null) throw new MalformedResponse("its status line is malformed");
     const status = Number(line[2]);
     if (status < 200) {
       if (status === 101 || ++this.#interim > INTERIM_MAX)
-        throw new MalformedResponse("it goes on with another protocol, or never comes to the final response");
+        throw new MalformedResponse("it switches to another protocol, or has too many 1xx responses");
       return;
     }
     this.#hasHead = true;
@@ -139,7 +139,7 @@ export class ResponseReader {
     // If the body has been cut, the chunks after the cut are not checked.
     if (this.isDone) return used;
     if (decoder.state === "done") this.isDone = true;
-    else if (decoder.state !== "open") throw new MalformedResponse("its chunks are wrong");
+    else if (decoder.state !== "open") throw new MalformedResponse("its chunks are malformed");
     return used;
   }
 
@@ -179,7 +179,7 @@ function framingOf(status: number, head: string, first: number): { framing: Fram
     const end = head.indexOf("\r\n", at);
     const colon = head.indexOf(":", at);
     // A line that begins with a space would continue the header before it, which HTTP no longer allows.
-    if (colon > end || !NAME.test(head.slice(at, colon))) throw new MalformedResponse("one of its headers is wrong");
+    if (colon > end || !NAME.test(head.slice(at, colon))) throw new MalformedResponse("one of its headers is malformed");
     const start = at;
     at = end + 2;
     // Most headers do not affect the length of the body, so they are not parsed.
@@ -187,14 +187,14 @@ function framingOf(status: number, head: string, first: number): { framing: Fram
     const name = head.slice(start, colon).toLowerCase();
     const value = head.slice(colon + 1, end).trim();
     if (name === "content-length") {
-      if ((length !== undefined && length !== value) || !/^\d{1,15}$/.test(value)) throw new MalformedResponse("its length is wrong");
+      if ((length !== undefined && length !== value) || !/^\d{1,15}$/.test(value)) throw new MalformedResponse("its Content-Length is not valid");
       length = value;
     } else if (name === "transfer-encoding") {
-      if (coding !== undefined || value.toLowerCase() !== "chunked") throw new MalformedResponse("its transfer coding is not known");
+      if (coding !== undefined || value.toLowerCase() !== "chunked") throw new MalformedResponse("its transfer coding is not supported");
       coding = value;
     } else if (name === "connection" && value.toLowerCase().includes("close")) isClosing = true;
   }
-  if (coding !== undefined && length !== undefined) throw new MalformedResponse("it says in two ways how long it is");
+  if (coding !== undefined && length !== undefined) throw new MalformedResponse("it has both Content-Length and Transfer-Encoding");
   if (status === 204 || status === 304) return { framing: NOTHING, isClosing };
   if (coding !== undefined) return { framing: { kind: "chunked", decoder: new ChunkedDecoder(BODY_UNLIMITED) }, isClosing };
   return { framing: length === undefined ? { kind: "until-close" } : { kind: "length", left: Number(length) }, isClosing };

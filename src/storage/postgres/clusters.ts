@@ -95,7 +95,8 @@ class FurtherCluster implements SpreadDatabase {
       if (row === undefined) await tx.runOne(sql`INSERT INTO cluster_names (name) VALUES (${this.name})`);
       return row?.name ?? this.name;
     });
-    if (known !== this.name) throw new WrongAddress(`--databases has the new name ${this.name} for the database ${known}: change the name back to ${known}`);
+    if (known !== this.name)
+      throw new WrongAddress(`--databases has the new name ${this.name} for the database ${known}: change the name back to ${known}`);
   }
 
   async close(): Promise<void> {
@@ -159,7 +160,9 @@ export class PostgresClusters implements Databases {
     // A cluster that cannot be reached now is opened later, and then its name is checked.
     for (const { name, databases } of this.#further)
       if (await has(databases, databases.serverOf(DEFAULT).schema).catch(() => false))
-        throw new WrongAddress(`the database ${name} of --databases contains a first world: put ${name} first in --databases, or use an empty database`);
+        throw new WrongAddress(
+          `the database ${name} of --databases contains a first world: put ${name} first in --databases, or use an empty database`,
+        );
   }
 
   async look<T>(world: string, read: (reader: Reader) => Promise<T>, at?: string): Promise<T> {
@@ -217,7 +220,8 @@ export class PostgresClusters implements Databases {
 
   #furtherOf(name: string | undefined): FurtherCluster {
     const found = this.#further.find((one) => one.name === name);
-    if (found === undefined) throw Object.assign(databaseUnreachable(), { cause: new Error(`--databases does not contain the database ${name}: add ${name}=postgres://…`) });
+    if (found === undefined)
+      throw Object.assign(databaseUnreachable(), { cause: new Error(`--databases does not contain the database ${name}: add ${name}=postgres://…`) });
     return found;
   }
 }

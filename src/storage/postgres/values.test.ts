@@ -15,7 +15,8 @@ test("texts stay texts, whole numbers become numbers, booleans 1 or 0, and bytes
 
 test("a 64-bit number that a float cannot hold is refused, and the last one that it can hold is not", () => {
   expect(read(20, "9007199254740991")).toBe(Number.MAX_SAFE_INTEGER);
-  for (const text of ["9007199254740992", "-9007199254740992"]) expect(() => read(20, text)).toThrow(`a column contains ${text}, which is beyond 2^53`);
+  for (const text of ["9007199254740992", "-9007199254740992"])
+    expect(() => read(20, text)).toThrow(`a column contains ${text}, which is beyond 2^53`);
 });
 
 test("other types are refused only when a value is read", () => {

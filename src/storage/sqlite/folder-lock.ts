@@ -17,7 +17,9 @@ export class FolderInUse extends Error {
     /** The id of the process that holds the lock; undefined if the id is not known. */
     readonly pid: number | undefined,
   ) {
-    super(`${what} ${pid === undefined ? "in use by another running process, or already open in this process" : `in use by another running process (${pid})`}: ${folder}`);
+    super(
+      `${what} ${pid === undefined ? "in use by another running process, or already open in this process" : `in use by another running process (${pid})`}: ${folder}`,
+    );
     this.name = "FolderInUse";
   }
 }

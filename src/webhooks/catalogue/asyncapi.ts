@@ -16,7 +16,8 @@ const SIGNATURES = {
   "webhook-timestamp": { pattern: "^[0-9]+$", description: "The time of the attempt, in Unix seconds." },
   "webhook-signature": {
     pattern: "^v1,\\S+( v1,\\S+)*$",
-    description: "The signature by Standard Webhooks. For a day after the app's secret was changed, the header has two signatures, separated by a space.",
+    description:
+      "The signature by Standard Webhooks. For a day after the app's secret was changed, the header has two signatures, separated by a space.",
   },
 };
 

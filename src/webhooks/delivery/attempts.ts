@@ -12,7 +12,7 @@ export interface Attempt {
   readonly latency_ms?: number;
   /** The first bytes of the response, as text. */
   readonly answer?: string;
-  /** The reason if no response came, for example `timeout: no whole response came in time`. */
+  /** The reason if no response came, for example `timeout: the response was not complete in time`. */
   readonly error?: string;
 }
 

@@ -19,7 +19,7 @@ onEachDatabase("D-344: a start with another key", (kind) => {
     expect(await runPlaza(["start", "--data", data, ...PORTS], withKey(OTHER))).toEqual({
       ...{ code: 2, stdout: "" },
       stderr:
-        "plaza: PLAZA_SECRET_KEY: the key opens none of the stored secrets: set the key that sealed them, or add it to PLAZA_FURTHER_SECRET_KEYS\n",
+        "plaza: PLAZA_SECRET_KEY: the key cannot decrypt the stored secrets: set the key that encrypted them, or add that key to PLAZA_FURTHER_SECRET_KEYS\n",
     });
     expect((await (await startPlaza(["--data", data], withKey(OTHER, ONE))).end()).code).toBe(0);
   });
@@ -33,7 +33,7 @@ test("D-344: a key file of other data is named", async () => {
   const { code, stderr } = await runPlaza(["start", "--data", data, ...PORTS]);
   expect({ code, stderr }).toEqual({
     code: 2,
-    stderr: `plaza: --data: the key in ${data}/secret.key opens none of the stored secrets: restore that file from its backup\n`,
+    stderr: `plaza: --data: the key in ${data}/secret.key cannot decrypt the stored secrets: restore the file from its backup\n`,
   });
   copyFileSync(join(data, "kept"), join(data, "secret.key"));
   expect((await (await startPlaza(["--data", data])).end()).code).toBe(0);

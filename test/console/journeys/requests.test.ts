@@ -36,7 +36,7 @@ for (const theme of ["light", "dark"] as const)
       const batch = JSON.stringify(["v26.0/2001/custom_labels", "v26.0/2001/custom_label"].map((relative_url) => ({ relative_url })));
       expect((await fetch(`${server.base_url}/?${query}`, { method: "POST", headers, body: new URLSearchParams({ batch }) })).status).toBe(200);
       await person.row("batch");
-      await person.shows("Requests in it", /1 of 2 requests in it was refused/, "listLabels");
+      await person.shows("Requests in it", /1 of 2 requests inside this request was refused/, "listLabels");
       await person.shows("Page 2001 has no edge custom_label; did you mean custom_labels?");
       expect(await person.violations()).toEqual([]);
       await person.look(`journey-batch-${theme}`);

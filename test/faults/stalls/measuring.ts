@@ -79,7 +79,7 @@ async function holdsOf(server: Server, from: number): Promise<{ longestMs: numbe
   };
   const count = await total();
   const held = (): number[] =>
-    server.log.filter((line) => line.includes("held the event loop")).map((line) => (JSON.parse(line) as { ms: number }).ms);
+    server.log.filter((line) => line.includes("blocked the event loop")).map((line) => (JSON.parse(line) as { ms: number }).ms);
   // The log comes through a pipe, so its lines may be late.
   while (held().length < count) await Bun.sleep(1);
   return { longestMs: most(held().slice(from)), until: count };

@@ -70,10 +70,10 @@ test("D-420: databases that changed their names, their order or their server are
   const [eu1, eu2] = (await newDatabases("eu1", "eu2")) as [NamedDatabase, NamedDatabase];
   await (await start([eu1, eu2])).close();
   const refusal = (...databases: NamedDatabase[]) => problemOf(start(databases));
-  expect(await refusal(eu1, { ...eu2, name: "eu9" })).toContain("calls eu9 was called eu2 before");
+  expect(await refusal(eu1, { ...eu2, name: "eu9" })).toContain("change the name back to eu2");
   expect(await refusal(eu2, eu1)).toContain("was the first in --databases before");
   const [others] = (await newDatabases("us1")) as [NamedDatabase];
-  expect(await refusal(others, { name: "eu1", url: eu1.url })).toContain("has a first world of its own");
+  expect(await refusal(others, { name: "eu1", url: eu1.url })).toContain("contains a first world");
   expect(await refusal(eu1, eu2)).toBe("none");
 });
 

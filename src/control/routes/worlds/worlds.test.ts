@@ -55,7 +55,7 @@ describe("import and export", () => {
     const laughs = Array.from({ length: 40 }, (_, i) => `- &a${i + 1} [${`*a${i}, `.repeat(10)}]`).join("\n");
     expect(await request("POST", "import", `pages:\n- &a0 {id: 1}\n${laughs}`)).toMatchObject({
       status: 422,
-      body: { error: { code: "unprocessable", message: "*a0 is an alias: write out what it repeats (line 3)" } },
+      body: { error: { code: "unprocessable", message: "*a0 is an alias, which is not supported: write the repeated value out (line 3)" } },
     });
     expect(await request("POST", "import", "labels:\n- {id: 78, page: 3, name: q}")).toMatchObject({
       status: 422,

@@ -19,8 +19,8 @@ import { type Document, NamedSchemas } from "./schemas.ts";
 
 const ABOUT = `The graph interface. An operation whose address several node types share has a schema for each of them, marked \`x-plaza-type\`;
 \`?type=label\` gives the document of one node type, \`?surface=ads\` that of one surface. A batch, a read of several \`ids\`, and the keys that
-\`metadata\` and \`debug\` add to a response are not described here. Parameters that an operation does not name are ignored unless it says otherwise. A body means the same as JSON and as a
-form, which has only texts: in both, a number, true or false may be a text too, and a list or an object its JSON text. Schemas name the plain
+\`metadata\` and \`debug\` add to a response are not described here. Parameters that an operation does not name are ignored unless it says otherwise. A body may be JSON or a
+form, which has only texts: in both, a number, true or false may be sent as text, and a list or an object as JSON text. Schemas show the JSON
 form.`;
 
 /**
@@ -140,10 +140,12 @@ function securityNotes(endpoints: readonly Endpoint[], profile: Profile): string
   const isOf = (is: (scheme: { places: readonly Place[]; need: string; developmentOnly?: readonly Place[] }) => boolean): boolean =>
     endpoints.some(({ access }) => is(schemes[access.scheme]));
   return [
-    ...(profile === "strict" && isOf(({ need }) => need === "all") ? ["All three places must have the same token, or tokens of the same app."] : []),
+    ...(profile === "strict" && isOf(({ need }) => need === "all")
+      ? ["The tokens in the query, the body and the header must be the same, or must belong to the same app."]
+      : []),
     ...(isOf(({ places }) => places.includes("body")) || profile === "clients" ? ["A token may also be in the body, as `access_token`."] : []),
     ...(profile === "strict" && isOf(({ developmentOnly }) => developmentOnly !== undefined)
-      ? ["The query's `access_token` serves while the app is in development mode."]
+      ? ["The query's `access_token` is accepted only while the app is in development mode."]
       : []),
   ];
 }

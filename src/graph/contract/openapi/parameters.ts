@@ -12,14 +12,14 @@ import { anyOf } from "./responses.ts";
 import type { Document, NamedSchemas } from "./schemas.ts";
 
 export const sharedParameters: Readonly<Record<string, Document>> = {
-  fields: query("fields", "The fields to return, separated by commas; those of an object inside as `a{b,c}`.", { type: "string" }),
+  fields: query("fields", "The fields to return, separated by commas; the fields of a nested object as `a{b,c}`.", { type: "string" }),
   limit: query("limit", "The greatest number of objects on a page. A larger number than 100 counts as 100.", {
     type: "integer",
     minimum: 1,
     default: 25,
   }),
-  before: query("before", "The page before this cursor; not together with `after`.", { type: "string" }),
-  after: query("after", "The page after this cursor; not together with `before`.", { type: "string" }),
+  before: query("before", "Returns the page before this cursor; cannot be combined with `after`.", { type: "string" }),
+  after: query("after", "Returns the page after this cursor; cannot be combined with `before`.", { type: "string" }),
   // D-15: the parameter has no pattern, because the server does not check it if the token is an app token.
   appsecret_proof: query("appsecret_proof", "The HMAC-SHA256 of the access token with the app's secret as key, in hex, for apps that require it.", {
     type: "string",
@@ -76,13 +76,13 @@ function pathParameters(path: string, endpoints: readonly Endpoint[], options: O
 
 function versionParameter(endpoints: readonly Endpoint[], options: OpenapiOptions): Document {
   const texts = ["The interface version."];
-  if (endpoints.some(({ access }) => access.versions === "platform")) texts.push("Without this segment the app's default version serves.");
+  if (endpoints.some(({ access }) => access.versions === "platform")) texts.push("Without this segment, the request uses the app's default version.");
   if (endpoints.some(({ access }) => isMarketing(access.versions))) {
     const ended = options.calendar.marketing
       .filter(({ until }) => until !== undefined && until <= options.now)
       .map(({ version }) => formatVersion(version));
-    texts.push("An app is not served by a marketing version that is older than its first use of the interface.");
-    if (ended.length > 0) texts.push(`A request in one that is deprecated (${ended.join(", ")}) may be upgraded to a later one.`);
+    texts.push("An app cannot use a marketing version that is older than the newest one at the app's first use of the marketing interface.");
+    if (ended.length > 0) texts.push(`A request in a deprecated version (${ended.join(", ")}) may be upgraded to a later version.`);
   }
   const schema = { type: "string", enum: versionsOf(endpoints, options) };
   return { name: "version", in: "path", required: true, description: texts.join(" "), schema };

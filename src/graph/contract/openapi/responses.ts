@@ -18,10 +18,10 @@ export const responseHeaders: Readonly<Record<string, Document>> = {
   "x-app-usage": usage("app"),
   "x-business-use-case-usage": usage("page or account"),
   etag: header("The response's entity tag, for If-None-Match.", { type: "string" }),
-  "retry-after": header("The seconds after which the caller should send the request again.", { type: "string", pattern: "^[0-9]+$" }),
+  "retry-after": header("The number of seconds after which the caller should send the request again.", { type: "string", pattern: "^[0-9]+$" }),
   "www-authenticate": header("The challenge of RFC 6750.", { type: "string" }),
   "x-ad-api-version-warning": header("The requested version is deprecated, and a later one served the request.", { type: "string" }),
-  deprecation: header("The operation is deprecated since then (RFC 9745).", { type: "string" }),
+  deprecation: header("The time since which the operation is deprecated (RFC 9745).", { type: "string" }),
   link: header("The address of a page about the deprecation.", { type: "string" }),
 };
 

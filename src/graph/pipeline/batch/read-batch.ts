@@ -29,7 +29,7 @@ export function readBatch(given: unknown, files: GraphRequest["files"]): BatchRe
   if (list.length > REQUESTS_MAX) throw invalidParameter("batch", `holds more than ${REQUESTS_MAX} requests`);
   const requests = list.map(readRequest);
   const names = requests.map(({ name }) => name).filter((name) => name !== undefined);
-  if (new Set(names).size < names.length) throw invalidParameter("batch", "gives one name to two requests");
+  if (new Set(names).size < names.length) throw invalidParameter("batch", "has two requests with the same name");
   requests.forEach(({ needs, attachedFiles }, index) => {
     const missing = attachedFiles.find((file) => !files.has(file));
     if (missing !== undefined) throw invalidParameter(`batch[${index}].attached_files`, `names ${missing}, but the batch has no such file`);

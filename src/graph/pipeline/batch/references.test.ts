@@ -132,7 +132,7 @@ describe("D-34, D-39: references", () => {
     const quarter = `"{result=one:$.a}${"y".repeat(1_048_573)}"`;
     for (let i = 0; i < 4; i++) of.body(quarter, "json");
     expect(of.body("y".repeat(1_000_000), "json")).toHaveLength(1_000_000);
-    expect(() => of.body('"{result=one:$.a}"', "json")).toThrow("derives more than 4194304 bytes");
+    expect(() => of.body('"{result=one:$.a}"', "json")).toThrow("inserts more than 4194304 bytes");
   });
 
   test("a batch looks at a million values at most, and reading or writing eight characters counts as one", () => {
@@ -142,6 +142,6 @@ describe("D-34, D-39: references", () => {
       for (let i = 0; i < 4; i++) of.body('"{result=one:$.texts}"', "json");
     };
     expect(four(999_990)).not.toThrow();
-    expect(four(999_991)).toThrow("looks at too much of earlier responses");
+    expect(four(999_991)).toThrow("reads too much of earlier responses");
   });
 });

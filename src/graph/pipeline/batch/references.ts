@@ -81,7 +81,8 @@ export class References {
     const bytes = Buffer.byteLength(resolved);
     if (bytes > bytesMax) throw tooLarge(bytesMax);
     if (resolved !== text) this.#derivedBytes += bytes;
-    if (this.#derivedBytes > DERIVED_BYTES_MAX) throw invalidParameter("batch", `derives more than ${DERIVED_BYTES_MAX} bytes by references`);
+    if (this.#derivedBytes > DERIVED_BYTES_MAX)
+      throw invalidParameter("batch", `inserts more than ${DERIVED_BYTES_MAX} bytes of earlier responses by references`);
     return resolved;
   }
 
@@ -100,7 +101,8 @@ export class References {
 
   #visit(count: number): void {
     this.#visits += count;
-    if (this.#visits > VISITS_MAX) throw invalidParameter("batch", "looks at too much of earlier responses by its references; ask for less of them");
+    if (this.#visits > VISITS_MAX)
+      throw invalidParameter("batch", "reads too much of earlier responses by its references; use fewer references, or request fewer fields");
   }
 }
 

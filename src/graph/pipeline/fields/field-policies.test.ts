@@ -185,9 +185,9 @@ test("D-16: a list with a field of another policy names its items' node, or the 
 });
 
 test("D-16, D-37: a field that is always returned has its operation's policy, or the server does not start", () => {
-  expect(() => withList(itemsWith({ kept }, ["id", "kept"]))).toThrow("listPersonas always answers kept");
+  expect(() => withList(itemsWith({ kept }, ["id", "kept"]))).toThrow("listPersonas always returns the field kept");
   const inner = boxOf({ fields: { id: kept }, defaults: ["id"] });
-  expect(() => withList(itemsWith({ inner }))).toThrow("inner of listPersonas always answers id");
+  expect(() => withList(itemsWith({ inner }))).toThrow("inner of listPersonas always returns the field id");
 });
 
 test("D-16: a field inside an object has a policy, or the server does not start", () => {

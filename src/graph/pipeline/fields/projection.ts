@@ -153,7 +153,7 @@ export type Keys = ReadonlyMap<string, Keys | undefined>;
  */
 export function keysOf(holder: string, schema: TSchema, selection: Selection, profile: "strict" | "clients"): Keys | undefined {
   const properties = propertiesOf(schema);
-  if (properties === undefined) throw invalidParameter("fields", `selects inside ${holder}, which has no fields of its own`, { field: holder });
+  if (properties === undefined) throw invalidParameter("fields", `selects fields of ${holder}, which has no fields`, { field: holder });
   const keys = new Map<string, Keys | undefined>();
   const { names, isAlsoWhole } = named(selection);
   for (const [name, inner] of names) {

@@ -150,7 +150,7 @@ onEachDatabase("selection inside fields", (database) => {
     }
     for (const fields of ["destination_waba{colour}", "waba{phone_numbers{colour}}", "solution{colour}"])
       await refused("/v24.0/4301", fields, unknown);
-    await refused("/v26.0/1001", "migrations{label_names_case_insensitive}", "selects inside migrations", "app");
+    await refused("/v26.0/1001", "migrations{label_names_case_insensitive}", "selects fields of migrations", "app");
     await refused("/v26.0/6001/tags", "children{children}", "names a field that does not exist: children");
     await refused("/v26.0/2001/live_videos", "comments", "names a field that does not exist: comments");
     for (const modifier of [".limit(1)", ".after(x)", "(limit:1)"]) await refused("/v26.0/5301", `comments${modifier}{id}`, "unsupported");

@@ -38,7 +38,7 @@ const asked =
   (method: string, path: string, request: TestRequest = {}): Ask =>
   (plaza) =>
     reason(plaza, method, path, request);
-const needed = "this needs a page token of 2001 or a user token or a system_user token with the scope pages_messaging.";
+const needed = "the request needs a page token of 2001 or a user token or a system_user token with the scope pages_messaging.";
 
 const cases: Readonly<Record<string, readonly (readonly [Ask, string])[]>> = {
   tokenMissing: [
@@ -74,14 +74,16 @@ const cases: Readonly<Record<string, readonly (readonly [Ask, string])[]>> = {
       "A page token of 2001 lacks the scope pages_messaging: send a token with the scope pages_messaging.",
     ],
   ],
-  taskMissing: [[asked("GET", labels, { token: "bob" }), "This request requires the page task MESSAGING: send a token of a person who has it."]],
+  taskMissing: [
+    [asked("GET", labels, { token: "bob" }), "This request requires the page task MESSAGING: send a token of a person with this task or role."],
+  ],
   unsupportedRequest: [
     [asked("GET", labels, { token: "app" }), `The token in Authorization is an app token of app 1001: ${needed}`],
     [asked("GET", labels, { token: "bar" }), `Page 2001 exists, and a page token of 2002 may not see it: ${needed}`],
     [asked("GET", "/v26.0/2001/custom_label", { token: "page" }), "Page 2001 has no edge custom_label; did you mean custom_labels?"],
     [
       asked("DELETE", "/v26.0/2001/custom_labels", { token: "page" }),
-      "Page 2001 has no DELETE of custom_labels here: Plaza serves GET and POST there.",
+      "Page 2001 does not support DELETE of custom_labels: Plaza serves only GET and POST at this address.",
     ],
     [asked("GET", "/v26.0/29999/custom_labels", { token: "page" }), "This world has no node 29999: check the id, or create the node."],
     [
@@ -110,7 +112,10 @@ const cases: Readonly<Record<string, readonly (readonly [Ask, string])[]>> = {
       "The path has no id before custom_labels: write the id of a node before it, as in /{id}/custom_labels.",
     ],
     [asked("GET", "/v26.0/debug_tokem", { token: "page" }), "Plaza has no address /v26.0/debug_tokem; did you mean debug_token?"],
-    [asked("GET", "/v26.0/a/b/c/d/e", { token: "page" }), "Unknown path components: /v26.0/a/b/c/d/e: check the path; it is /{version}/{id}/{edge}."],
+    [
+      asked("GET", "/v26.0/a/b/c/d/e", { token: "page" }),
+      "Unknown path components: /v26.0/a/b/c/d/e: check the path, which has the form /{version}/{id}/{edge}.",
+    ],
   ],
   versionDeprecated: [[before(errors.versionDeprecated("v1.0 is deprecated")), "V1.0 is deprecated: send the request with a newer version."]],
   fieldUnavailable: [[before(errors.fieldUnavailable("about")), "Field about is not available for this object: leave the field out."]],
@@ -176,11 +181,11 @@ onEachDatabase("the reason of a refused request", (database) => {
     const batch = ["v26.0/2001/custom_label", labels.slice(1), "v26.0/999"].map((relative_url) => ({ relative_url }));
     const { reason: sentence } = await reason(plaza, "POST", "/", { ...tokens, body: { batch } });
     expect(sentence).toBe(
-      "2 of 3 requests in it were refused, first GET /v26.0/2001/custom_label: Page 2001 has no edge custom_label; did you mean custom_labels?",
+      "2 of 3 requests inside this request were refused, first GET /v26.0/2001/custom_label: Page 2001 has no edge custom_label; did you mean custom_labels?",
     );
     expect(await reason(plaza, "POST", "/", { ...tokens, body: { batch: batch.slice(1, 2) } })).toEqual({ error: undefined, reason: undefined });
     expect((await reason(plaza, "GET", "/", { ...tokens, query: { ...tokens.query, ids: "5001,999" } })).reason).toBe(
-      "1 of 2 requests in it was refused, first GET /999: This world has no node 999: check the id, or create the node.",
+      "1 of 2 requests inside this request was refused, first GET /999: This world has no node 999: check the id, or create the node.",
     );
   });
 

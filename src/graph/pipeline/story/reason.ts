@@ -25,7 +25,7 @@ export async function reasonOf(entry: RequestEntry, registry: Registry, world: W
   const { object, field, entity } = unsent;
   const event = { object: object as WebhookObject, field, entity: nodeId(entity), phone: undefined };
   const missing = await world.ports.get("webhook_app").missingFor(world.database.reader, event, nodeId(entry.app));
-  return `No webhook: ${missing ?? `app ${entry.app} was not subscribed to ${field} of ${object} ${entity} when the request came, and is now: send it again`}.`;
+  return `No webhook: ${missing ?? `app ${entry.app} was not subscribed to ${field} of ${object} ${entity} when the request came, and is now: send the request again`}.`;
 }
 
 /** Says why a delivery waits or has failed. */

@@ -36,7 +36,7 @@ function partsReason({ entry, story: { parts = [], parts_left_out = 0 }, registr
   const part = partEntry(entry, first);
   const story = readStory(part, registry);
   const reason = story === undefined ? undefined : refusalReason({ entry: part, story, registry, world });
-  const count = `${refused.length} of ${parts.length + parts_left_out} requests in it ${refused.length === 1 ? "was" : "were"} refused`;
+  const count = `${refused.length} of ${parts.length + parts_left_out} requests inside this request ${refused.length === 1 ? "was" : "were"} refused`;
   return `${count}, first ${first.method} ${first.path}${reason === undefined ? "." : `: ${reason}`}`;
 }
 
@@ -54,7 +54,7 @@ type Finding = string | readonly [problem: string, mend: string] | undefined;
 function finding(error: string, told: Told): Finding {
   switch (error) {
     case "tokenMissing":
-      return [`the request has no token in ${placeOf(told)}`, `this needs ${neededToken(told)}`];
+      return [`the request has no token in ${placeOf(told)}`, `the request needs ${neededToken(told)}`];
     case "tokenInvalid":
     case "tokenExpired":
     case "tokenRevoked":
@@ -101,7 +101,7 @@ function tokenText({ type = "", of = "", app = "" }: RequestStory["credentials"]
 function aboutToken(error: string, told: Told): Finding {
   const { credentials, policy } = told.story;
   const place = placeOf(told);
-  const needed = `this needs ${neededToken(told)}`;
+  const needed = `the request needs ${neededToken(told)}`;
   if (error === "tokenExpired") return [`the token in ${place} has expired`, needed];
   if (error === "tokenRevoked") return [`the token in ${place} was revoked`, needed];
   const wrong = credentials.find(({ type }) => type !== undefined && policy !== undefined && !policy.kinds.some((kind) => kind === type));
@@ -133,17 +133,17 @@ function aboutNode(told: Told): Finding {
   }
   const name = `${node.type} ${node.id}`;
   const first = credentials.find(({ type }) => type !== undefined);
-  if (is_concealed === true && first !== undefined) return [aboutStranger(told, name, first), `this needs ${neededToken(told)}`];
+  if (is_concealed === true && first !== undefined) return [aboutStranger(told, name, first), `the request needs ${neededToken(told)}`];
   if (story.policy !== undefined) return [`${name} was deleted while the request ran`, "check the id"];
   const served = registry.operationsOn(node.type).filter((endpoint) => (endpoint.served?.contract.edge ?? undefined) === edge);
   const hint = hintOf({ request: { surface: entry.surface as "base" }, world }, entry.method, served);
   if (edge === undefined || hint !== undefined) {
-    return [`${name} has no ${entry.method} ${edge === undefined ? "of the node itself" : `of ${edge}`} here`, hint ?? "check the method"];
+    return [`${name} does not support ${entry.method}${edge === undefined ? "" : ` of ${edge}`}`, hint ?? "check the method"];
   }
   const edges = [...new Set(edgesOf(registry, node.type))];
   const near = nearest(edge, edges);
   if (near !== undefined) return `${name} has no edge ${edge}; did you mean ${near}?`;
-  return [`${name} has no edge ${edge}`, edges.length === 0 ? "nodes of this kind have no edges" : `its edges are ${listed(edges)}`];
+  return [`${name} has no edge ${edge}`, edges.length === 0 ? "nodes of this type have no edges" : `its edges are ${listed(edges)}`];
 }
 
 /** The explanation for a token whose type is not accepted for the node, or that belongs to another page, person or app. */

@@ -274,15 +274,23 @@ describe("a world file is refused, naming place and line:", () => {
     ["a section that is no list", "pages: {id: 1}", "pages must be a list (line 1)"],
     ["a list at the top", "- pages", "a world file is a map"],
     ["the same section twice", "users: [{id: 1}]\npages: []\nusers: [{id: 2}]", "Map keys must be unique (line 3)"],
-    ["an alias", "pages:\n- &cafe {id: 1}\nlabels:\n- {id: 2, page: *cafe, name: a}", "*cafe is an alias: write out what it repeats (line 4)"],
+    [
+      "an alias",
+      "pages:\n- &cafe {id: 1}\nlabels:\n- {id: 2, page: *cafe, name: a}",
+      "*cafe is an alias, which is not supported: write the repeated value out (line 4)",
+    ],
     [
       "an alias behind blank lines",
       "pages:\n\n\n- &cafe {id: 1}\n\nlabels:\n- {id: 2, page: *cafe, name: a}",
-      "*cafe is an alias: write out what it repeats (line 7)",
+      "*cafe is an alias, which is not supported: write the repeated value out (line 7)",
     ],
-    ["an alias in a merge", "users: [&a {id: 1}]\npages:\n- {<<: *a}", "*a is an alias: write out what it repeats (line 3)"],
-    ["an alias as a key", "users: [&a {id: 1}]\n? *a\n: []", "*a is an alias: write out what it repeats (line 2)"],
-    ["an alias in braces", "{users: [&a {id: 1}, *a]}", "*a is an alias: write out what it repeats (line 1)"],
+    [
+      "an alias in a merge",
+      "users: [&a {id: 1}]\npages:\n- {<<: *a}",
+      "*a is an alias, which is not supported: write the repeated value out (line 3)",
+    ],
+    ["an alias as a key", "users: [&a {id: 1}]\n? *a\n: []", "*a is an alias, which is not supported: write the repeated value out (line 2)"],
+    ["an alias in braces", "{users: [&a {id: 1}, *a]}", "*a is an alias, which is not supported: write the repeated value out (line 1)"],
     ["broken YAML", "pages: [{id: 1}\nusers: []", "(line 2)"],
     ["broken JSON", '{"pages": [{"id": "1"}', "(line 1)"],
     [
@@ -293,7 +301,7 @@ describe("a world file is refused, naming place and line:", () => {
     [
       "a token with a principal of another type",
       'apps: [{id: "1"}]\nusers: [{id: 3}]\ntokens:\n- {token: t, type: app, app: 1, user: 3}',
-      "tokens[0].user does not go with a token of type app (line 4)",
+      "tokens[0].user must be left out for a token of type app (line 4)",
     ],
     ["a token of an app that does not exist", "tokens:\n- {token: t, type: app, app: 1}", "tokens[0].app refers to 1, which does not exist (line 2)"],
     [

@@ -38,9 +38,9 @@ test("JSON, YAML, and YAML in braces are read", async () => {
 test("an empty file is an empty world; a file that is not a map is refused", async () => {
   for (const text of ["", "# nothing yet", "null", "~"]) expect((await read(text)).file).toEqual({});
   for (const text of ["- 1", "[1]", "word", "7", "true"]) {
-    expect(await problemOf(text)).toMatchObject({ problem: "a world file is a map, e.g. `pages: […]`", path: "", line: undefined });
+    expect(await problemOf(text)).toMatchObject({ problem: "a world file must be a map, such as `pages: […]`", path: "", line: undefined });
   }
-  expect((await problemOf("- 1")).message).toBe("a world file is a map, e.g. `pages: […]`");
+  expect((await problemOf("- 1")).message).toBe("a world file must be a map, such as `pages: […]`");
 });
 
 test("D-324: a number that would lose digits is refused with its line, as a value, in a list and as a key, in YAML and JSON", async () => {
@@ -96,11 +96,11 @@ test("a file that nests too deep is refused before it is parsed; brackets in tex
 });
 
 test("an alias is refused with its line; its sign in text is allowed", async () => {
-  expect((await problemOf("a: &x [1]\nb: *x\n")).message).toBe("*x is an alias: write out what it repeats (line 2)");
+  expect((await problemOf("a: &x [1]\nb: *x\n")).message).toBe("*x is an alias, which is not supported: write the repeated value out (line 2)");
   expect((await problemOf("a: &x |\n  one\n\n  two\n\nb:\n  - 1\n  - *x\n")).line).toBe(8);
   // An alias to nothing, such as a word after a star, is a mistake of the file, too.
   for (const text of ["a: 1\nb: *bold*\n", "a:\n  - *bold*\n", "\n{b: *bold* }"])
-    expect(await problemOf(text)).toMatchObject({ problem: "*bold* is an alias: write out what it repeats", line: 2 });
+    expect(await problemOf(text)).toMatchObject({ problem: "*bold* is an alias, which is not supported: write the repeated value out", line: 2 });
   expect((await problemOf("--- |\n*x and &y\n")).problem).toStartWith("a world file is a map");
   for (const text of ['a: "&x"\nb: "*x"', "a: this &that\nb: two *stars", "a: |\n  &x\n  *x", "a: &x 1"]) {
     const { file } = await read(text);

@@ -22,7 +22,8 @@ export type WorldPart = { readonly key: string; readonly items: readonly unknown
 export async function parseYamlFile(text: string): Promise<Readonly<Record<string, unknown>>> {
   const value = await parse(text);
   if (value === null || value === undefined) return {};
-  if (typeof value !== "object" || Array.isArray(value)) throw new WorldFileProblem("a world file is a map, e.g. `pages: […]`", "", undefined);
+  if (typeof value !== "object" || Array.isArray(value))
+    throw new WorldFileProblem("a world file must be a map, such as `pages: […]`", "", undefined);
   return value as Record<string, unknown>;
 }
 
@@ -90,7 +91,8 @@ async function refuseAliases(text: string): Promise<void> {
   let line = 1;
   let isText = false;
   for (const token of new Lexer().lex(text)) {
-    if (!isText && token.startsWith("*")) throw new WorldFileProblem(`${token} is an alias: write out what it repeats`, "", line);
+    if (!isText && token.startsWith("*"))
+      throw new WorldFileProblem(`${token} is an alias, which is not supported: write the repeated value out`, "", line);
     // The lexer yields this character before plain text.
     isText = token === "\u001f";
     for (let at = token.indexOf("\n"); at !== -1; at = token.indexOf("\n", at + 1)) line++;

@@ -79,7 +79,10 @@ async function requireCopy(old: Client, to: Server): Promise<void> {
   const { rows } = await old.query("SELECT 1 AS one FROM pg_tables WHERE schemaname = $1 LIMIT 1", [moved]);
   if (rows.length === 0) return;
   const isThere = await to.session((client) => hasSchema(client, to.schema));
-  if (!isThere) throw new Error(`the new database of the world has no schema ${to.schema}: on the old database, rename the schema ${moved} back to ${to.schema}, and move the world again`);
+  if (!isThere)
+    throw new Error(
+      `the new database of the world has no schema ${to.schema}: on the old database, rename the schema ${moved} back to ${to.schema}, and move the world again`,
+    );
 }
 
 const locked = <T>(server: Server, work: (client: Client) => Promise<T>): Promise<T> =>
