@@ -188,7 +188,7 @@ const collector = webUrl("http://localhost:4318");
 /** D-356: reads the URL of a collector, as in OTEL_EXPORTER_OTLP_ENDPOINT, without the path `/v1/traces`. */
 export const collectorUrl = reader(TEXT, (value) => {
   const url = collector(value);
-  if (url.endsWith("/v1/traces")) throw new ValueProblem("leave out /v1/traces at the end, which Plaza adds");
+  if (url.endsWith("/v1/traces")) throw new ValueProblem("must not end in /v1/traces, because Plaza adds /v1/traces");
   return url;
 });
 

@@ -25,7 +25,7 @@ describe("D-11: a token in a world file or of the control API", () => {
     expect(of(...needs, ...takes)).toMatchObject({ type });
     for (const missing of needs) expect(() => of(...needs.filter((name) => name !== missing))).toThrow("is required");
     for (const other of principals.filter((name) => ![...needs, ...takes].includes(name as never)))
-      expect(() => of(...needs, other)).toThrow("does not go with");
+      expect(() => of(...needs, other)).toThrow("must be left out for");
   });
 
   test("is issued now, never ends and has no scopes by default", () => {

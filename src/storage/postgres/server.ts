@@ -195,7 +195,7 @@ export const chooseSchema = (schema: string): string => `SET search_path TO "${s
 const setUpIn = (schema: string): string => `${chooseSchema(schema)}; SET default_transaction_read_only = on; ${PLANS}`;
 
 const SHARED_SESSIONS =
-  "the database's address leads to a pooler that gives each transaction another session (pgbouncer: pool_mode = transaction); " +
+  "the database's address belongs to a pooler that may run each transaction in another session (pgbouncer: pool_mode = transaction); " +
   "use the server's own address, or a pool with pool_mode = session";
 
 /** Returns one or two configurations for each host of the address, in the order of the hosts. Throws `WrongAddress`. */

@@ -152,7 +152,7 @@ test("an unusable file is not kept open, and neither is a closed one", async () 
   const newer = [{ feature: "notes", migrations: [...notes, { name: "gone", statements: [], contracts: "notes/notes" }] }];
   await (await openSqlite({ folder: own, migrations: newer })).close();
   const unknown = [{ feature: "others", migrations: [] }];
-  await expect(openSqlite({ folder: own, migrations: unknown })).rejects.toThrow("which this program does not know");
+  await expect(openSqlite({ folder: own, migrations: unknown })).rejects.toThrow("this version does not know the migration");
   expect(openIn(own)).toEqual([]);
 });
 

@@ -86,7 +86,7 @@ test.each([
 test("the error shows the expected and the actual response", async () => {
   const messageOf = (response: Parameters<typeof serve>[0]) => verifyCallback(sandboxClient(), serve(response), "t").catch(({ message }) => message);
   const failed = "Callback verification failed: the response must";
-  expect(await messageOf(() => new Response("", { status: 404 }))).toBe(`(#2200) ${failed} have the status 200, and has 404`);
+  expect(await messageOf(() => new Response("", { status: 404 }))).toBe(`(#2200) ${failed} have the status 200, but its status is 404`);
   for (const [body, shown] of [
     ["", "empty"],
     ["<h1>Grüße</h1>\n", '"<h1>Grüße</h1>"'],

@@ -28,7 +28,7 @@ for (const [title, cause, change] of changes) {
     expect(said.status).toContain("runs, but it cannot use its database\n");
     expect(said.status).toContain(`the last error: ${cause}`);
     expect(said.readyz.status).toBe(503);
-    expect(said.readyz.text).toContain("Stop the server, restore the files from a backup, and start it again.");
+    expect(said.readyz.text).toContain("Stop the server, restore the files from a backup, and start the server again.");
     expect([await plaza.createLabel("after"), await plaza.readLabels()]).toEqual([503, 503]);
   });
 }

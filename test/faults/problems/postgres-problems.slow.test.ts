@@ -18,7 +18,7 @@ test("D-341: a server of PostgreSQL that is away is named at once, also to an op
   const said = await plaza.says(namesProblem("unreachable"));
   expect(said.status).toStartWith("Plaza ");
   expect(said.status).toContain("runs, but it cannot use its database\n");
-  expect(said.status).toContain("Check that it runs; Plaza connects again by itself.");
+  expect(said.status).toContain("Check that the database runs; Plaza reconnects by itself.");
   expect(said.readyz.status).toBe(503);
   expect(said.readyz.text).toContain("The database cannot be reached");
   expect(await plaza.readLabels()).toBe(503);

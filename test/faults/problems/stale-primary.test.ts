@@ -40,7 +40,7 @@ test("D-348: it is refused and named while the newer one is away, and used by no
   const found = await other.says(({ log }) => log.some(({ problem }) => problem === "stale_primary"));
   expect(found.readyz.status).toBe(200);
   expect(await other.createLabel("from-the-other")).toBe(200);
-  expect((await other.said()).status).toContain("Plaza does not use this server. Stop it.");
+  expect((await other.said()).status).toContain("Plaza does not use that server; stop that server.");
   await standby.halt("immediate");
   expect(await other.createLabel("to-the-old-one")).toBe(503);
 });

@@ -113,7 +113,7 @@ test("D-421: a world that stores nothing yet moves as well, and one whose copy i
   await fill(await open("a", "eu1"));
   await clusters.move("a", "eu1", "eu2");
   await clusters.remove("a", "eu2");
-  expect(await problemOf(clusters.move("a", "eu1", "eu2"))).toContain("rename moved_a on the old one back");
+  expect(await problemOf(clusters.move("a", "eu1", "eu2"))).toContain("rename the schema moved_a back");
   // A new world of the name begins anew.
   await clusters.remove("a", "eu1");
   expect(await (await open("a", "eu1")).reader.all(all)).toEqual([]);

@@ -272,7 +272,7 @@ describe("a world file is refused, naming place and line:", () => {
     ["a word that is none of the known", "apps:\n- {id: 1, mode: alive}", "apps[0].mode must be one of live, development (line 2)"],
     ["a time that is none", "apps:\n- {id: 1, created_time: yesterday}", "apps[0].created_time must be Unix seconds or an ISO 8601 time (line 2)"],
     ["a section that is no list", "pages: {id: 1}", "pages must be a list (line 1)"],
-    ["a list at the top", "- pages", "a world file is a map"],
+    ["a list at the top", "- pages", "a world file must be a map"],
     ["the same section twice", "users: [{id: 1}]\npages: []\nusers: [{id: 2}]", "Map keys must be unique (line 3)"],
     [
       "an alias",

@@ -101,7 +101,7 @@ test("an alias is refused with its line; its sign in text is allowed", async () 
   // An alias to nothing, such as a word after a star, is a mistake of the file, too.
   for (const text of ["a: 1\nb: *bold*\n", "a:\n  - *bold*\n", "\n{b: *bold* }"])
     expect(await problemOf(text)).toMatchObject({ problem: "*bold* is an alias, which is not supported: write the repeated value out", line: 2 });
-  expect((await problemOf("--- |\n*x and &y\n")).problem).toStartWith("a world file is a map");
+  expect((await problemOf("--- |\n*x and &y\n")).problem).toStartWith("a world file must be a map");
   for (const text of ['a: "&x"\nb: "*x"', "a: this &that\nb: two *stars", "a: |\n  &x\n  *x", "a: &x 1"]) {
     const { file } = await read(text);
     expect(file).toEqual(Bun.YAML.parse(text) as Record<string, unknown>);

@@ -104,7 +104,7 @@ export async function copyTable(from: Client, to: Client, table: string, columns
   try {
     await reading.ended;
   } catch (error) {
-    connection.sendCopyFail("the rows could not be read");
+    connection.sendCopyFail("the rows of the table could not be read");
     await writing.ended.catch(() => {});
     throw error;
   }

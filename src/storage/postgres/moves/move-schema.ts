@@ -81,7 +81,7 @@ async function requireCopy(old: Client, to: Server): Promise<void> {
   const isThere = await to.session((client) => hasSchema(client, to.schema));
   if (!isThere)
     throw new Error(
-      `the new database of the world has no schema ${to.schema}: on the old database, rename the schema ${moved} back to ${to.schema}, and move the world again`,
+      `the new database of the world has no schema ${to.schema}: on the old database, rename the schema ${moved} back, and move the world again`,
     );
 }
 
