@@ -128,7 +128,9 @@ describe("the forms of values", () => {
     const otlp_endpoint = "http://localhost:4318";
     expect(readConfig({ otlp_endpoint, trace_ratio: "0.1" }, {}, undefined)).toMatchObject({ otlp_endpoint, trace_ratio: 0.1 });
     expect(problemOf({ trace_ratio: "0.1" })).toBe("--trace-ratio: requires --otlp-endpoint URL");
-    expect(problemOf({ otlp_endpoint: `${otlp_endpoint}/v1/traces` })).toBe("--otlp-endpoint: must not end in /v1/traces, because Plaza adds /v1/traces");
+    expect(problemOf({ otlp_endpoint: `${otlp_endpoint}/v1/traces` })).toBe(
+      "--otlp-endpoint: must not end in /v1/traces, because Plaza adds /v1/traces",
+    );
   });
 
   test("live ingest can be disabled", () => {

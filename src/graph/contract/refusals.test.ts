@@ -76,7 +76,9 @@ test("a default field that does not exist, of a node, an item, an object or a re
     expect(refusal({ nodeTypes: reading(setOf({}, { box })) })).toBe(`box of note ${words}`);
   }
   // A property that every JavaScript object has is not a field.
-  expect(refusal({ nodeTypes: reading(setOf({ defaults: ["toString"] })) })).toEndWith("returns the field toString by default, but does not declare this field");
+  expect(refusal({ nodeTypes: reading(setOf({ defaults: ["toString"] })) })).toEndWith(
+    "returns the field toString by default, but does not declare this field",
+  );
 });
 
 test("D-16, D-37: a field that is always returned and has another policy than its node", () => {

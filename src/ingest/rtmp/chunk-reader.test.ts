@@ -96,7 +96,9 @@ test("chunks: a message has the allowed size, sizes go from one byte to 31 bits,
   const body = new Uint8Array(300).fill(3);
   const message = { chunkStream: 6, type: 9, stream: 1, timestamp: 7, body };
   expect(messagesOf(chunked(message), limits)).toHaveLength(1);
-  expect(() => messagesOf(chunked({ ...message, body: new Uint8Array(301) }), limits)).toThrow("a message has 301 bytes, and at most 300 are allowed");
+  expect(() => messagesOf(chunked({ ...message, body: new Uint8Array(301) }), limits)).toThrow(
+    "a message has 301 bytes, and at most 300 are allowed",
+  );
   const size = (bytes: number[]) => chunked({ chunkStream: 2, type: 1, stream: 0, timestamp: 0, body: Uint8Array.from(bytes) });
   expect(messagesOf([...size([0, 0, 0, 1]), ...chunked(message, 1)])).toHaveLength(1);
   expect(messagesOf([...size([0x7f, 0xff, 0xff, 0xff]), ...chunked(message, 300)])).toHaveLength(1);

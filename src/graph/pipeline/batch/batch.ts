@@ -61,7 +61,10 @@ export async function runBatch(
   async function run(part: BatchRequest): Promise<GraphResponse> {
     try {
       if (characters > RESPONSE_CHARACTERS_MAX) {
-        throw invalidParameter("batch", `has responses of more than ${RESPONSE_CHARACTERS_MAX} characters before this request, so this request did not run`);
+        throw invalidParameter(
+          "batch",
+          `has responses of more than ${RESPONSE_CHARACTERS_MAX} characters before this request, so this request did not run`,
+        );
       }
       const response = await handleRequest(requestFor(part, incoming, references));
       return part.method === "HEAD" ? { ...response, body: "" } : response;
