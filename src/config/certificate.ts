@@ -4,7 +4,8 @@ import { readFileSync } from "node:fs";
 import { ConfigProblem } from "./config.ts";
 
 /**
- * The interval at which the server looks for a renewed file. Certificates are renewed days ahead, and reading two small files costs almost nothing.
+ * The interval at which the server reads the files to see whether they were renewed. Operators renew a certificate days before it expires, so a few
+ * seconds do not matter, and reading two small files costs almost nothing.
  */
 const CHECK_EVERY_MS = 5_000;
 

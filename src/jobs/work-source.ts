@@ -11,7 +11,7 @@ export interface Turn {
    */
   storedNowMs(reader: Reader): Promise<number>;
   readonly session: WorkSession;
-  /** Whether a caller waits until all due work is done. Rate limits must not delay work then. */
+  /** True if a caller waits until all due work is done. In such a turn, rate limits must not delay work. */
   readonly isHurried: boolean;
   /** Whether this is the last turn of the program: results are stored, and no new work starts. */
   readonly isLast: boolean;

@@ -23,8 +23,7 @@ const POLL_MS = 500;
 /** The time within which this process learns of a change that another process made (ARCHITECTURE.md, idea 5). */
 const KNOWN_WITHIN_MS = 1_000;
 /**
- * The number of polls without a response after which the connection counts as broken. Ten polls take 5 s, which is the time limit for any other
- * connection.
+ * The number of polls without a response after which the connection counts as broken. Ten polls take 5 s, the same time as `RESPONSE_MS_MAX`.
  */
 const SILENT_POLLS_MAX = 10;
 

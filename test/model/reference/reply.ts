@@ -1,4 +1,4 @@
-/** Returns all replies to a request that the interface allows. The model changes its state according to the first reply. */
+/** Returns all replies that the interface allows for a request. The model changes its state as the first of these replies requires. */
 import { EDGES, operations } from "./all-operations.ts";
 import { worksForAccount } from "./areas/chatapp.ts";
 import { credentialsOf, inPlaces, lacksProof, placesOf, problemsOfPlaces } from "./credentials.ts";

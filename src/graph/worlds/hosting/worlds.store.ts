@@ -73,7 +73,7 @@ interface WakeRow extends Row {
   wake_ms: number;
 }
 
-/** The idle worlds that have work later, earliest first. */
+/** Returns the idle worlds that have work, each with the time at which the work is due. The world whose work is due first comes first. */
 export function findWakeTimes(reader: Reader): Promise<WakeRow[]> {
   return reader.all<WakeRow>(sql`SELECT w.name, w.wake_ms FROM worlds w WHERE w.wake_ms IS NOT NULL ORDER BY w.wake_ms`);
 }
