@@ -43,7 +43,7 @@ async function secondsOf(cwd: string, command: readonly string[]): Promise<numbe
 }
 
 export const bench: Bench = {
-  summary: `The time of a suite of ${TESTS} tests, run by \`bun test\` and by \`plaza exec -- node --test\`, from the start of the command to its end; the start of the server is included. Each test has a copy of the demo world, a write, a read and an expectation. The suite of node runs with a trace (plaza exec --trace) and without one.`,
+  summary: `The time of a suite of ${TESTS} tests, run by \`bun test\` and by \`plaza exec -- node --test\`, from the start of the command to its end; the start of the server is included. Each test begins with a copy of the demo world, and makes a write, a read and an expectation. The bench also runs the suite of \`node --test\` with a trace (\`plaza exec --trace\`).`,
   async run({ rounds }) {
     const folder = mkdtempSync(join(tmpdir(), "plaza-suite-"));
     try {
