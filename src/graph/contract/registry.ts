@@ -20,7 +20,7 @@ import type { Feature } from "./feature.ts";
 import type { Access, Field, FieldSet, ListOperation, Method, NodeType, Operation, Served } from "./operation.ts";
 import { portsOfServer } from "./ports.ts";
 
-/** What the pipeline needs to know about an operation, or about the read of a node, after it has found it by method and path. */
+/** An operation or the read of a node, with everything that the pipeline needs to know about it after it has found it by method and path. */
 export interface Endpoint {
   readonly access: Access & { readonly operation: string };
   readonly served: Served | undefined;
