@@ -123,7 +123,7 @@ async function entryIn(file: string): Promise<Record<string, unknown>> {
     throw new ConfigProblem("--file", error.message);
   });
   if (typeof entry !== "object" || entry === null || Array.isArray(entry))
-    throw new ConfigProblem("--file", "must hold one entry, a map of its keys");
+    throw new ConfigProblem("--file", "must contain one entry, a map of keys and values");
   return entry as Record<string, unknown>;
 }
 

@@ -37,7 +37,7 @@ export const controlCommand = (parent: Command, name: string, description: strin
   parent
     .command(name)
     .description(description)
-    .option("--data <WHERE>", "the data, also while a server uses it (default: that of plaza start)")
+    .option("--data <WHERE>", "the data, also while a server uses it (default: the data of plaza start)")
     .option("--control-url <URL>", "control API of a running server (default: PLAZA_CONTROL_URL, else the address in the data folder)")
     .option("--control-key <KEY>", CONTROL_KEY_SUMMARY)
     .option("--config <FILE>", CONFIG_SUMMARY)

@@ -33,7 +33,7 @@ const WRONG_USE_CODES: Readonly<Record<string, string>> = {
   EEXIST: "",
   EROFS: "",
   SQLITE_NOTADB: "",
-  SQLITE_CORRUPT: "restore it from a backup",
+  SQLITE_CORRUPT: "restore the file from a backup",
   SQLITE_CANTOPEN: "",
   SQLITE_READONLY: "",
   SQLITE_READONLY_DIRECTORY: "",

@@ -64,7 +64,7 @@ export function program({ settings = [], routes, isStart = false }: Declared): C
 Each option is also an environment variable (--control-port: PLAZA_CONTROL_PORT) and a key of plaza.config.yaml (control_port).
 A flag has precedence over the environment, and the environment over the file. Only in the environment or the file:
 ${secrets.join("\n")}
-Each of these, and PLAZA_DATA, can be in a file, which a variable with _FILE at its end names (PLAZA_CONTROL_KEY_FILE).
+To read one of these values, or PLAZA_DATA, from a file, set the variable with _FILE at its end to the file's path (PLAZA_CONTROL_KEY_FILE).
 
 SIGTERM and SIGINT end the server when the running requests have ended, after 10 s at most. An invalid option ends it with exit code 2.`,
     )
@@ -77,7 +77,7 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
   addReviewCommand(plaza, options);
   plaza
     .command("trace")
-    .description("prints what plaza exec --trace recorded: requests, webhooks, the control API, and how nodes changed")
+    .description("prints the recording of plaza exec --trace: requests, webhooks, requests of the control API, and changes of nodes")
     .argument("<file>", "the page")
     .option("--failed", "print only events that went wrong, with the reasons")
     .option("--search <TEXT>", "print only events that contain this text")
@@ -136,7 +136,7 @@ function addStormCommand(plaza: Command, options: readonly ConfigOption[]): void
     .option("--invariant <COMMAND>", "a shell command that must end with 0 after each run, e.g. plaza expect; repeatable", collected)
     .option("--jobs <N>", "runs at a time (default: twice the number of processors)")
     .option("--timeout-ms <N>", "the time limit of a run (default: ten times the undisturbed run, and 10,000 at least)")
-    .option("--keep-callbacks", "leave callbacks at their ports, and make one run at a time")
+    .option("--keep-callbacks", "do not move callbacks to other ports, and make one run at a time")
     .option("--junit <FILE>", "also write the report as JUnit XML, a test for each schedule");
   addOptions(storm, ownServerOptions(options))
     .argument("<command...>", "the scenario, after --: it ends with 0 if the app worked correctly")
@@ -144,7 +144,7 @@ function addStormCommand(plaza: Command, options: readonly ConfigOption[]): void
     .addHelpText(
       "after",
       `
-Each run has a world of its own, which the variables of plaza exec lead to. STORM_CALLBACK_URL is the address at which the run receives webhooks,
+Each run has its own world, whose addresses are in the variables of plaza exec. STORM_CALLBACK_URL is the address at which the run receives webhooks,
 STORM_CALLBACK_PORT its port. The exit code is 0 if all schedules passed, 1 if one failed, and 2 if the scenario fails without faults.`,
     )
     .action(runs(async (given, command: string[]) => (await import("./workbench/commands.ts")).storm(command, given)));
@@ -172,7 +172,7 @@ function addExecCommand(plaza: Command, options: readonly ConfigOption[]): void 
       `
 The command finds the server in PLAZA_BASE_URL, PLAZA_APP_BASE_URL, PLAZA_MICROBLOG_BASE_URL, PLAZA_ADS_BASE_URL, PLAZA_SOCIAL_LOGIN_HOST,
 PLAZA_CONTROL_URL and PLAZA_CONTROL_KEY. exec passes signals on to the command. When the command ends, exec ends the server and returns the exit code of the command.
-With --as the command also finds a proxy for the named hosts and the certificate of this run, in the variables that programs of its kind read.`,
+With --as, the usual variables for a proxy and for certificates also give the command a proxy for the named hosts and the certificate of this run.`,
     )
     .action(runs(async (given, command: string[]) => (await import("./exec.ts")).exec(command, given)));
 }
@@ -180,7 +180,10 @@ With --as the command also finds a proxy for the named hosts and the certificate
 const addHosts = (command: Command, isNeeded = false): Command =>
   command
     .addOption(
-      new Option("--as <HOST[=SURFACE[/WORLD]]>", "answer requests to this host of the internet, by default as base; repeatable")
+      new Option(
+        "--as <HOST[=SURFACE[/WORLD]]>",
+        "serve requests to this internet host in place of the host, with the given surface (default: base); repeatable",
+      )
         .argParser(collected)
         .makeOptionMandatory(isNeeded),
     )
@@ -188,7 +191,7 @@ const addHosts = (command: Command, isNeeded = false): Command =>
 
 function addInterceptCommand(plaza: Command, options: readonly ConfigOption[]): void {
   const own = options.filter(({ name }) => name !== "workers");
-  addHosts(addOptions(plaza.command("intercept").description("starts the server for programs that call the hosts of --as, unchanged"), own), true)
+  addHosts(addOptions(plaza.command("intercept").description("starts the server for unchanged programs that call the hosts of --as"), own), true)
     .addHelpText(
       "after",
       `
@@ -201,7 +204,7 @@ function addWorldCommands(world: Command): void {
   controlCommand(world, "new", "creates a world, empty or from a world file")
     .argument("<name>", "lower-case letters, digits, - and _")
     .argument("[file]", "YAML or JSON; - reads standard input")
-    .option("--database <name>", "the database of --databases for the world (default: the one with the fewest worlds)")
+    .option("--database <name>", "the database of --databases for the world (default: the database with the fewest worlds)")
     .option("--json", "print JSON, also on a terminal")
     .action(runs(async (given, name, file) => (await import("./world.ts")).newWorld(name, file, given)));
   addWorldName(controlCommand(world, "import", "merges a world file into a world, completely or not at all"))
@@ -211,10 +214,10 @@ function addWorldCommands(world: Command): void {
 }
 
 function addFeedCommands(feed: Command): void {
-  serverCommand(feed, "upload", "sends a file to a product feed, and waits until it is read")
+  serverCommand(feed, "upload", "sends a file to a product feed, and waits until the file is read")
     .argument("<file>", "CSV, TSV, XML or JSON lines; also compressed with gzip")
     .requiredOption("--feed <ID>", "the product feed")
-    .option("--format <NAME>", "csv, tsv, xml or jsonl (default: recognized by the beginning of the file)")
+    .option("--format <NAME>", "csv, tsv, xml or jsonl (default: Plaza detects the format from the beginning of the file)")
     .option("--json", "print JSON, also on a terminal")
     .action(runs(async (given, file) => (await import("./feed.ts")).uploadFeed(file, given)));
 }

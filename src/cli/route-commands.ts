@@ -190,11 +190,14 @@ export const routeGroups = {
   key: {
     summary: "creates, lists, revokes and replaces control keys, and replaces the sealing key",
     commands: {
-      create: { operation: "createControlKey", summary: "creates a control key and prints it, once", isAlone: true },
+      create: { operation: "createControlKey", summary: "creates a control key and prints the key, which is not shown again", isAlone: true },
       list: { operation: "listControlKeys", summary: "lists created and replaced keys, without their values", isAlone: true },
       revoke: { operation: "revokeControlKey", isAlone: true },
       rotate: {
-        ...{ operation: "rotateControlKey", summary: "replaces the control key that the command uses, and prints the new one, once" },
+        ...{
+          operation: "rotateControlKey",
+          summary: "replaces the control key that the command uses, and prints the new key, which is not shown again",
+        },
         ...{ isAlone: true, isKeyReplaced: true, makesData: true },
       },
       sealing: {
@@ -271,11 +274,11 @@ function askedRouteOf({ operation, args = [], named = {}, sends = {}, options, b
 /** The descriptions of the parameters of paths. */
 const pathWords: Readonly<Record<string, string>> = {
   w: "name of the world",
-  id: "the id, as list shows it",
+  id: "the id, from the command list",
   key: "a key of a world file, e.g. labels",
   name: "the name",
   app: "id of the app",
-  n: "number of the upload, as uploads shows it",
+  n: "number of the upload, from the command uploads",
 };
 
 const valuesOfNode: Parameter = {

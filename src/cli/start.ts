@@ -79,7 +79,7 @@ async function noteServerOn(error: unknown): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     info = findServer(String(error.folder)).info;
   }
-  if (info !== undefined) note(`plaza: that server is at ${info.base_url}; plaza stop ends it`);
+  if (info !== undefined) note(`plaza: the other server is at ${info.base_url}; plaza stop ends that server`);
 }
 
 function logReady(log: Log, { ready }: RunningPlaza): void {
@@ -109,7 +109,7 @@ export function announcement({ ready, demo, newestVersion }: RunningPlaza, { cal
   for (const [name, address] of addresses) if (address !== undefined) lines.push(`  ${name.padEnd(14)}${address}`);
   // A server with data in memory has no folder in which other commands could find it.
   if (data === ":memory:" && ready.control_key !== undefined)
-    lines.push("", "Other commands find this server after this line:", "", `  ${variablesOf(ready.control_url, ready.control_key)}`);
+    lines.push("", "Run this line, so that other commands find this server:", "", `  ${variablesOf(ready.control_url, ready.control_key)}`);
   if (demo !== undefined) {
     lines.push("", "Tokens of the demo world:", "");
     for (const { token, type } of demo.tokens) lines.push(`  ${type.padEnd(16)}${token}`);

@@ -49,7 +49,7 @@ export function controlErrorOf(error: unknown): ControlError | undefined {
   if (!(error instanceof GraphError)) return undefined;
   if (error.errorName === "databaseUnreachable") return new ControlError("unavailable", "the database cannot be reached");
   // D-332: this error means that all worlds that may be open are in use.
-  if (error.errorName === "overloaded") return new ControlError("unavailable", "every world that may be open is in use: send the request again");
+  if (error.errorName === "overloaded") return new ControlError("unavailable", "too many worlds are in use: send the request again");
   if (error.entry.status >= 500) return undefined;
   const parameter = error.details.data?.parameter;
   return unprocessable(error.message, typeof parameter === "string" ? parameter : undefined);

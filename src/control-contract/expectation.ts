@@ -13,24 +13,24 @@ export const countedWithin = (what: string, countMax?: number) => ({
     minimum: 0,
     ...(countMax === undefined ? {} : { maximum: countMax }),
     default: 1,
-    description: `at least this many ${what}; 0: none during the whole time`,
+    description: `the minimum number of matching ${what}; 0: no ${what} may match`,
   }),
-  within_ms: Type.Integer({ minimum: 0, maximum: WITHIN_MS_MAX, default: 0, description: "how long to wait for them, in real time" }),
+  within_ms: Type.Integer({ minimum: 0, maximum: WITHIN_MS_MAX, default: 0, description: "the real time to wait for the expected entries" }),
 });
 
 /** Makes the schema of the response if an expectation was met. The response has the matching entries. */
 export const met = (entry: TSchema) => Type.Object({ count: Type.Integer(), data: Type.Array(entry) });
 
 const difference = Type.Object({
-  at: Type.String({ description: "what differs, e.g. `status` or `request_body.users[0]`" }),
+  at: Type.String({ description: "the path of the value that differs, e.g. `status` or `request_body.users[0]`" }),
   expected: Type.Unknown(),
-  actual: Type.Optional(Type.Unknown({ description: "left out if there is no value in this place" })),
+  actual: Type.Optional(Type.Unknown({ description: "the value that was found; left out if the entry has no value at this path" })),
 });
 
 /** Makes the schema of the compared entries, which an error has if the expectation was not met. `what` is the singular noun of an entry. */
 export const unmet = (what: string, entry: TSchema) =>
   Type.Object({
-    count: Type.Integer({ description: "how many matched" }),
+    count: Type.Integer({ description: "the number of entries that matched" }),
     data: Type.Array(entry, { description: `each ${what} of the expected kind, the newest first` }),
     nearest: Type.Optional(Type.Object({ [what]: entry, differences: Type.Array(difference) })),
   });

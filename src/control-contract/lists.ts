@@ -10,8 +10,8 @@ const LIMIT_DEFAULT = 100;
 const LIMIT_MAX = 1_000;
 
 export const pageQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: `rows of a page, ${LIMIT_DEFAULT} unless said otherwise` })),
-  after: Type.Optional(Type.String({ description: "as `paging.next` gave it" })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: `the number of rows of a page (default: ${LIMIT_DEFAULT})` })),
+  after: Type.Optional(Type.String({ description: "the value of `after` in `paging.next`" })),
 });
 
 export const listOf = (item: TSchema): TSchema =>
@@ -47,7 +47,7 @@ function keyOf(world: OpenWorld, list: string, cursor: string): readonly string[
 }
 
 /** The schema of warnings. The server carries out a request with a warning, but the caller probably intended something else. */
-export const warnings = Type.Optional(Type.Array(Type.String(), { description: "possible mistakes of the request, e.g. a misspelt scope" }));
+export const warnings = Type.Optional(Type.Array(Type.String(), { description: "possible mistakes in the request, e.g. a misspelt scope" }));
 
 /** Makes the key `warnings` of a response. The key is absent if there are no warnings. */
 export const warningsOf = (found: readonly string[]): { warnings?: readonly string[] } => (found.length === 0 ? {} : { warnings: found });

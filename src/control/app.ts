@@ -48,7 +48,7 @@ export interface ControlAppOptions {
 type WithKey = { Variables: { key: CallerKey } };
 
 const KEY_NEEDED = "send the control key: Authorization: Bearer {control_key}";
-const KEY_WRONG = "the control key is wrong or was replaced: send the one that plaza start prints";
+const KEY_WRONG = "the control key is wrong or was replaced: send the key that plaza start prints";
 
 /** The paths of the text pages. */
 const TEXT_PAGES = ["/llms.txt", "/:folder{llms|guides|interface|recipes|operating|reference|decisions}/:page{.+\\.md}"];

@@ -3,10 +3,10 @@ import type { Context } from "hono";
 import { wholeResponse } from "#http/web";
 
 const HOME = `<p>This is the control API of a running Plaza. Requests below <code>/v1</code> need the control key:
-<code>Authorization: Bearer {control_key}</code>. <code>plaza start</code> prints it, and a sandbox keeps it in <code>control.key</code> in its data folder.
+<code>Authorization: Bearer {control_key}</code>. <code>plaza start</code> prints the key, and a sandbox stores the key in <code>control.key</code> in its data folder.
 <p>The console is not built. <code>npm start</code>, or <code>node tools/console/build.mjs</code>, builds it.
 <ul>
-<li><a href="/docs">docs</a> is the API reference, and <a href="/v1/openapi.json">v1/openapi.json</a> what it is made from.
+<li><a href="/docs">docs</a> is the API reference, which is made from <a href="/v1/openapi.json">v1/openapi.json</a>.
 <li><a href="/healthz">healthz</a>, <a href="/readyz">readyz</a> and <a href="/metrics">metrics</a> need no key.
 </ul>`;
 

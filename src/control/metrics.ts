@@ -91,7 +91,11 @@ export async function metricsText(
 function writeSpans(page: Page, spans: MetricsReport["spans"]): void {
   if (spans === undefined) return;
   const name = "plaza_trace_spans_total";
-  page.metric(name, "counter", "Spans of traces by result: exported; failed: the collector did not take them; dropped: too many waited.");
+  page.metric(
+    name,
+    "counter",
+    "Spans of traces by result: exported; failed: the collector did not accept the spans; dropped: too many spans waited.",
+  );
   for (const result of ["exported", "failed", "dropped"] as const) page.sample(name, { result }, spans[result]);
 }
 
@@ -130,7 +134,11 @@ function writeWebhooks(page: Page, worlds: readonly WorldDeliveries[]): void {
     for (const outcome of ["delivered", "retried", "failed"] as const) page.sample(attempts, { ...labels, outcome }, metrics[outcome]);
   }
   const broken = "plaza_webhook_payloads_broken_total";
-  page.metric(broken, "counter", "Events whose payload broke the contract of its field. Each is a mistake of the program, and the log describes it.");
+  page.metric(
+    broken,
+    "counter",
+    "Events whose payload broke the contract of its field. Each case is a mistake in Plaza, and the log describes the case.",
+  );
   for (const { world, broken: payloads } of worlds) {
     for (const { object, field, count } of payloads) page.sample(broken, { world, object, field }, count);
   }
@@ -138,7 +146,7 @@ function writeWebhooks(page: Page, worlds: readonly WorldDeliveries[]): void {
   page.metric(
     overdue,
     "counter",
-    "Deliveries that waited for half a minute although they could be sent. Each is a mistake of the program, and the log describes it.",
+    "Deliveries that waited for half a minute although they could be sent. Each case is a mistake in Plaza, and the log describes the case.",
   );
   for (const one of worlds) page.sample(overdue, { world: one.world }, one.overdue);
   const unsubscribed = "plaza_webhook_deliveries_unsubscribed_total";
@@ -239,7 +247,12 @@ function writeProblems(page: Page, { byDatabase, ...all }: DatabaseReport): void
   write("plaza_database_connections_in_use", "gauge", "Connections to PostgreSQL that run statements.", ({ inUse }) => inUse);
   write("plaza_database_connections_waiting", "gauge", "Requests that wait for a connection to PostgreSQL.", ({ waiting }) => waiting);
   write("plaza_database_connection_waits_total", "counter", "Requests that waited for a connection to PostgreSQL.", ({ waits }) => waits);
-  write("plaza_database_connection_wait_seconds_total", "counter", "The time that they waited together.", ({ waitedMs }) => waitedMs / 1000);
+  write(
+    "plaza_database_connection_wait_seconds_total",
+    "counter",
+    "Total time for which requests waited for a connection to PostgreSQL.",
+    ({ waitedMs }) => waitedMs / 1000,
+  );
 }
 
 /** D-351: writes the work that waits in the database. The waiting time of the work is measured by the clock of its world. */

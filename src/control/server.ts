@@ -133,7 +133,7 @@ function errorOf(problem: ProtocolProblem | "gone"): ControlError {
       return badRequest("the address and the headers are too large");
     case "head-too-slow":
     case "body-too-slow":
-      return badRequest(`the request stopped for ${problem.msMax} ms`);
+      return badRequest(`the request is incomplete: nothing arrived for ${problem.msMax} ms`);
     case "body-too-large":
     case "no-capacity":
       return new ControlError("body_too_large", "the body is too large");

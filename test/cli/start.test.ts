@@ -121,7 +121,7 @@ describe("data", () => {
     const second = await runPlaza(["start", "--json", "--port", "0", "--control-port", "0", "--data", data]);
     expect(second).toMatchObject({ code: 2, stdout: "" });
     expect(second.stderr).toContain(`in use by another running process (${plaza.ready.pid})`);
-    expect(second.stderr).toContain(`plaza: that server is at ${plaza.ready.base_url}; plaza stop ends it\n`);
+    expect(second.stderr).toContain(`plaza: the other server is at ${plaza.ready.base_url}; plaza stop ends that server\n`);
     expect((await plaza.control("GET", "clock")).status).toBe(200);
   });
 
@@ -131,7 +131,7 @@ describe("data", () => {
     const both = [spawnPlaza(options), spawnPlaza(options)];
     const refused = await Promise.race(both.map(async (one) => ((await one.exited) === 2 ? one : undefined)));
     const { base_url } = JSON.parse(await Bun.file(join(data, "server.json")).text());
-    expect(await new Response(refused?.stderr).text()).toContain(`plaza: that server is at ${base_url}; plaza stop ends it\n`);
+    expect(await new Response(refused?.stderr).text()).toContain(`plaza: the other server is at ${base_url}; plaza stop ends that server\n`);
   });
 
   test("is stored in .plaza by default, readable only by its owner", async () => {

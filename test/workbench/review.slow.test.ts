@@ -59,6 +59,9 @@ test("a token that the suite gives itself loses its scopes as well; a page token
 
 test("a suite that fails with all permissions cannot be reviewed", async () => {
   const { code, stderr } = await review("--", "node", "-e", "process.exit(3)");
-  expect({ code, isNamed: stderr.includes("the suite fails with everything that is granted: it ended with 3") }).toEqual({ code: 2, isNamed: true });
+  expect({ code, isNamed: stderr.includes("the suite fails with all permissions that its worlds grant: the command ended with 3") }).toEqual({
+    code: 2,
+    isNamed: true,
+  });
   expect((await review("--timeout-ms", "0", "--", "node")).stderr).toContain('--timeout-ms: "0" is not a whole number of at least 1');
 });

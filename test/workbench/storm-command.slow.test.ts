@@ -73,7 +73,7 @@ test("an invariant is a command that finds the world of the run", async () => {
   const count = `node -e "fetch(process.env.PLAZA_CONTROL_URL + '/v1/worlds/default/nodes/personas', { headers: { authorization: 'Bearer ' + process.env.PLAZA_CONTROL_KEY } }).then((response) => response.json()).then(({ data }) => process.exit(data.length === 1 ? 0 : 3))" # postgres://u:s3cret@h/d`;
   const { code, stdout } = await runPlaza([...COMMAND, "--invariant", count, "--", "node", "scenario.mjs"], { cwd });
   expect(code).toBe(1);
-  expect(stdout).toContain("does not hold: it ended with 3");
+  expect(stdout).toContain("does not hold: the command ended with 3");
   // The line to run a schedule again does not repeat the password of a database.
   expect(stdout).toContain(" # postgres://u:…@h/d' --schedule");
   expect(stdout).not.toContain("s3cret");
@@ -99,7 +99,7 @@ test.each([
 test("a command that is missing, or fails without a fault, is named", async () => {
   expect((await runPlaza(["storm", "--", "no-such-program"])).stderr).toContain("no-such-program cannot be run");
   const { code, stderr } = await runPlaza(["storm", "--", "node", "-e", "console.error('Error: no luck'); process.exit(4)"]);
-  expect({ code, isNamed: stderr.includes("the scenario fails without any fault: it ended with 4\nError: no luck") }).toEqual({
+  expect({ code, isNamed: stderr.includes("the scenario fails without any fault: the command ended with 4\nError: no luck") }).toEqual({
     code: 2,
     isNamed: true,
   });

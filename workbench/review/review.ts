@@ -34,7 +34,7 @@ export async function reviewSuite(suite: Suite, note: (text: string) => void): P
     return runSuite(suite, removed);
   };
   const whole = await run([]);
-  if (whole.problem !== undefined) throw new ReviewUnusable(`the suite fails with everything that is granted: ${whole.problem}`);
+  if (whole.problem !== undefined) throw new ReviewUnusable(`the suite fails with all permissions that its worlds grant: ${whole.problem}`);
   const removed: Permission[] = [];
   for (const permission of whole.granted) {
     const { problem } = await run([...removed, permission]);

@@ -34,7 +34,7 @@ export async function runProcess({ program, args, env }: ScenarioCommand, signal
       child.once("exit", (code, ended) => {
         if (code === 0) resolve();
         // Output may still arrive after the exit.
-        else setImmediate(() => reject(new Error([`it ended with ${code ?? ended}`, ...lastLines(kept)].join("\n"))));
+        else setImmediate(() => reject(new Error([`the command ended with ${code ?? ended}`, ...lastLines(kept)].join("\n"))));
       });
     });
   } finally {

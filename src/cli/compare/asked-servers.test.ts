@@ -50,7 +50,7 @@ describe("a server", () => {
     for (const address of ["a:1", "ftp://a", "http://", " http://a", undefined])
       expect(message(() => httpAddress("first", address))).toBe(`first: "${address}" is not an http address`);
     for (const address of ["http://u@a", "http://:p@a", "http://u:p@a"])
-      expect(message(() => httpAddress("first", address))).toStartWith("first: the address names a user or a password");
+      expect(message(() => httpAddress("first", address))).toStartWith("first: the address contains a user or a password");
   });
 
   test("takes the given key with its control API, otherwise the variable's, and ignores one without the other", () => {
@@ -163,7 +163,7 @@ describe("a comparison", () => {
     expect(await asked({ secret: ["all", "secret-1=named"] })).toEqual(["named", "named"]);
     expect(await asked({ secret: ["all"], second_secret: ["secret-1=second"] })).toEqual(["all", "second"]);
     expect(await asked({ secret: ["secret-1=a=b"] })).toEqual(["a%3Db", "a%3Db"]);
-    const missing = "the recording does not have the values of its secrets: give secret-1=VALUE (access_token), or one VALUE for all\n";
+    const missing = "the recording does not contain the values of its secrets: give secret-1=VALUE (access_token), or one VALUE for all secrets\n";
     expect((await run(one, other, { recording: file })).err).toBe(`plaza: --secret: ${missing}`);
     expect(await run(one, other, { recording: file, second_secret: ["all"] })).toEqual({ code: 2, out: "", err: `plaza: --secret: ${missing}` });
   });

@@ -28,7 +28,7 @@ export function addContractCommands(plaza: Command): void {
     .option("--host <ADDRESS>", "address to listen on", "127.0.0.1")
     .option("--port <N>", "port to listen on (default: a free port)")
     .option("--allow-origin <ORIGIN>", "let web pages of this origin send requests, besides pages on loopback; repeatable", collected)
-    .option("--allow-host <HOST>", "take requests for this host name or address, besides --host and loopback; repeatable", collected)
+    .option("--allow-host <HOST>", "accept requests for this host name or address, besides --host and loopback; repeatable", collected)
     .action(runs(async (given) => (await import("./record.ts")).record(given)));
   plaza
     .command("compare")

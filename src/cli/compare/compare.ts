@@ -93,7 +93,7 @@ async function ofRecording(first: URL, second: URL, given: Given, translation: T
     if (missing.length > 0)
       throw new ConfigProblem(
         option,
-        `the recording does not have the values of its secrets: give ${missing.map(({ secret, name }) => `${secret}=VALUE (${name})`).join(", ")}, or one VALUE for all`,
+        `the recording does not contain the values of its secrets: give ${missing.map(({ secret, name }) => `${secret}=VALUE (${name})`).join(", ")}, or one VALUE for all secrets`,
       );
   }
   await expectServer({ baseUrl: first.href }, "first");

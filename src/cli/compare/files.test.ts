@@ -91,7 +91,7 @@ describe("rules", () => {
       "- {path: status, operation: 'GET /{page_id}/custom_labels'}",
       "rule 1 names the address GET /{page_id}/custom_labels, which no request has: write GET /{id}/custom_labels",
     ],
-    ["- {path: status, may_differ: nothing}", "rule 1 may_differ is neither value nor anything"],
+    ["- {path: status, may_differ: nothing}", "rule 1 needs the may_differ value or anything"],
   ])("%j: %s", async (text, problem) => {
     await expect(readRules(fileOf(text), registry)).rejects.toThrow(problem);
   });
@@ -114,20 +114,20 @@ describe("a recording", () => {
   test.each([
     ["cannot be read: ", "{"],
     ...["{}", "null", "[]", '{"log":null}', '{"log":{"entries":[]}}', '{"log":{"entries":{"0":1}}}'].map((text) => [
-      "is not a HAR file with a request",
+      "is not a HAR file, or contains no request",
       text,
     ]),
-    ["log.entries[1].request has no method", JSON.stringify({ log: { entries: [entry(), { ...entry(), request: { url: "http://a" } }] } })],
-    ["log.entries[0].request has no method", JSON.stringify({ log: { entries: [{ request: { ...entry().request, method: "GET /x\r\n" } }] } })],
-    ["log.entries[1].request has no address", JSON.stringify({ log: { entries: [entry(), entry("a")] } })],
-    ...[{}, null, 5, { request: null }].map((one) => ["log.entries[0].request has no method", JSON.stringify({ log: { entries: [one] } })]),
+    ["log.entries[1].request has no valid method", JSON.stringify({ log: { entries: [entry(), { ...entry(), request: { url: "http://a" } }] } })],
+    ["log.entries[0].request has no valid method", JSON.stringify({ log: { entries: [{ request: { ...entry().request, method: "GET /x\r\n" } }] } })],
+    ["log.entries[1].request has no valid url", JSON.stringify({ log: { entries: [entry(), entry("a")] } })],
+    ...[{}, null, 5, { request: null }].map((one) => ["log.entries[0].request has no valid method", JSON.stringify({ log: { entries: [one] } })]),
   ])("%s: %s", (problem = "", text = "") => {
     expect(() => readHar(fileOf(text))).toThrow(problem);
   });
 
   test("without a request to that server is refused, and the error names the servers in it", () => {
     const path = har({ entries: [entry(), entry("http://b:2/x?y"), entry()] });
-    expect(() => readHar(path, "http://a:11")).toThrow("has no request to http://a:11, but to http://a:1, http://b:2");
+    expect(() => readHar(path, "http://a:11")).toThrow("contains no request to http://a:11, only requests to http://a:1, http://b:2");
     expect(() => readHar(path, "http://b:2/")).not.toThrow();
   });
 
@@ -250,12 +250,12 @@ describe("a recording of another program", () => {
   });
 
   test.each<[problem: string, postData: unknown, type: string]>([
-    ["has no body: plaza record does not keep bytes that are neither text nor multipart", { text: "…" }, "application/octet-stream"],
-    ['is not text in "base64"', { text: "a&b", encoding: "base64" }, ""],
-    ['is not text in "gzip"', { text: "a", encoding: "gzip" }, ""],
+    ["has no body: plaza record does not record bytes that are neither text nor multipart", { text: "…" }, "application/octet-stream"],
+    ['cannot be decoded with the encoding "base64"', { text: "a&b", encoding: "base64" }, ""],
+    ['cannot be decoded with the encoding "gzip"', { text: "a", encoding: "gzip" }, ""],
     ['has the file "f.png" without its content', { params: [{ name: "source", fileName: "f.png" }] }, PARTS],
-    ["has params for multipart/form-data, and no boundary", { params: [{ name: "a", value: "1" }] }, "multipart/form-data"],
-    ["has params and no text", { params: [{ name: "a", value: "1" }] }, "application/json"],
+    ["has params for multipart/form-data, but the content type has no boundary", { params: [{ name: "a", value: "1" }] }, "multipart/form-data"],
+    ["has params but no text", { params: [{ name: "a", value: "1" }] }, "application/json"],
   ])("with a body that cannot be sent unchanged is refused: %s", (problem, postData, type) => {
     expect(() => bodyOf(postData, type)).toThrow(`cannot be used: log.entries[0].request.postData ${problem}`);
   });

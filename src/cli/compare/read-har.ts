@@ -45,7 +45,7 @@ export function readHar(path: string, base?: string): Recording {
     throw problem(`cannot be read: ${error instanceof Error ? error.message : error}`);
   }
   const entries = Array.isArray(log.entries) ? log.entries : [];
-  if (entries.length === 0) throw problem("is not a HAR file with a request in it");
+  if (entries.length === 0) throw problem("is not a HAR file, or contains no request");
   const requests = entries.map((entry: unknown, at) => {
     try {
       return requestOf(fieldsOf(entry));
@@ -57,7 +57,7 @@ export function readHar(path: string, base?: string): Recording {
   const own = base ?? upstream ?? new URL((requests[0] as RecordedRequest).url).origin;
   if (!requests.some(({ url }) => isBelow(url, own))) {
     const origins = new Set(requests.map(({ url }) => new URL(url).origin));
-    throw problem(`has no request to ${own}, but to ${[...origins].join(", ")}`);
+    throw problem(`contains no request to ${own}, only requests to ${[...origins].join(", ")}: choose one with --recorded-url`);
   }
   return { requests, base: own };
 }
@@ -88,8 +88,8 @@ const STATUS_MIN = 100;
 function requestOf({ request: given, response: answered, _secrets }: Fields): RecordedRequest {
   const [request, response] = [fieldsOf(given), fieldsOf(answered)];
   const { method, url } = request;
-  if (typeof method !== "string" || !TOKEN.test(method)) throw new HarProblem(".request has no method that can be sent");
-  if (typeof url !== "string" || !URL.canParse(url)) throw new HarProblem(".request has no address");
+  if (typeof method !== "string" || !TOKEN.test(method)) throw new HarProblem(".request has no valid method");
+  if (typeof url !== "string" || !URL.canParse(url)) throw new HarProblem(".request has no valid url");
   const recorded = listOf(request.headers).map(headerOf);
   const body = bodyOf(fieldsOf(request.postData), recorded);
   // Proxies record a compressed body as its uncompressed text, so the header with the encoding is left out. A body that is UTF-8 is not compressed.
@@ -128,9 +128,10 @@ const BASE64 = /^[A-Za-z0-9+/\r\n]*={0,2}$/;
 function decoded({ text, encoding, _encoding }: Fields): Buffer {
   const given = textOf(encoding) || textOf(_encoding);
   if (textOf(text) === HIDDEN)
-    throw new HarProblem(".request.postData has no body: plaza record does not keep bytes that are neither text nor multipart");
+    throw new HarProblem(".request.postData has no body: plaza record does not record bytes that are neither text nor multipart");
   if (given === "" || /^utf-?8$/i.test(given)) return Buffer.from(textOf(text));
-  if (given !== "base64" || !BASE64.test(textOf(text))) throw new HarProblem(`.request.postData is not text in ${JSON.stringify(given)}`);
+  if (given !== "base64" || !BASE64.test(textOf(text)))
+    throw new HarProblem(`.request.postData cannot be decoded with the encoding ${JSON.stringify(given)}`);
   return Buffer.from(textOf(text), "base64");
 }
 
@@ -141,7 +142,7 @@ function bodyOf(post: Fields, headers: RecordedRequest["headers"]): Buffer {
   const type = typeOf(headers) || textOf(post.mimeType);
   if (isMultipart([["content-type", type]])) return multipartOf(params, parseMediaType(type).parameters.get("boundary") ?? "");
   if (!/^application\/x-www-form-urlencoded\b/i.test(type))
-    throw new HarProblem(`.request.postData has params and no text, which can be put together for a form and not for ${JSON.stringify(type)}`);
+    throw new HarProblem(`.request.postData has params but no text; a body can be made from params only for a form, not for ${JSON.stringify(type)}`);
   return Buffer.from(String(new URLSearchParams(params.map(({ name, value }): [string, string] => [textOf(name), textOf(value)]))));
 }
 
@@ -149,7 +150,7 @@ function bodyOf(post: Fields, headers: RecordedRequest["headers"]): Buffer {
 const quoted = (text: string): string => text.replace(/[\r\n"]/g, encodeURIComponent);
 
 function multipartOf(params: readonly Fields[], boundary: string): Buffer {
-  if (boundary === "") throw new HarProblem(".request.postData has params for multipart/form-data, and no boundary");
+  if (boundary === "") throw new HarProblem(".request.postData has params for multipart/form-data, but the content type has no boundary");
   const parts = params.map(({ name, value, fileName, contentType }) => {
     if (typeof fileName === "string" && typeof value !== "string")
       throw new HarProblem(`.request.postData has the file ${JSON.stringify(fileName)} without its content`);

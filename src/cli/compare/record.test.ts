@@ -131,7 +131,7 @@ test("a recording of more than a gigabyte records nothing more and says so once;
   await post("/two", "");
   expect(await post("/three", "")).toBe(200);
   expect(entries()).toHaveLength(2);
-  expect(streams.err).toBe(`plaza: ${out} has ${GIB + 1} bytes; nothing more is recorded\n`);
+  expect(streams.err).toBe(`plaza: ${out} has ${GIB + 1} bytes; further requests are not recorded\n`);
   expect(await end()).toBe(0);
   expect(streams.out).toEndWith(`2 requests are in ${out}\n`);
 });

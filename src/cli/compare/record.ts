@@ -73,7 +73,7 @@ class Recording {
     this.#file.add(entryOf(unpacked(exchange), this.#base, this.#names));
     this.count++;
     this.#isFull = this.#file.size > FILE_BYTES_MAX;
-    if (this.#isFull) note(`plaza: ${this.#path} has ${this.#file.size} bytes; nothing more is recorded`);
+    if (this.#isFull) note(`plaza: ${this.#path} has ${this.#file.size} bytes; further requests are not recorded`);
   }
 
   close(): void {

@@ -60,7 +60,7 @@ function problemOf(rule: unknown): string | undefined {
   const { path, operation = "", may_differ = "anything" } = rule as Record<string, unknown>;
   if (typeof path !== "string" || !/^(status|header|body)(\.|$)/.test(path)) return "needs a path that begins with status, header or body";
   if (typeof operation !== "string") return "has an operation that is not text";
-  return may_differ === "value" || may_differ === "anything" ? undefined : "may_differ is neither value nor anything";
+  return may_differ === "value" || may_differ === "anything" ? undefined : "needs the may_differ value or anything";
 }
 
 /**

@@ -17,7 +17,7 @@ export function httpAddress(option: string, text: unknown): URL {
   if (!/^https?:\/\//.test(address) || !URL.canParse(address)) throw new ConfigProblem(option, `"${address}" is not an http address`);
   const url = new URL(address);
   if (url.username !== "" || url.password !== "")
-    throw new ConfigProblem(option, "the address names a user or a password, which the command does not send; leave them out");
+    throw new ConfigProblem(option, "the address contains a user or a password, which the command does not send; leave them out");
   return url;
 }
 

@@ -18,11 +18,11 @@ test("D-380: a wrong host is refused with an example", () => {
     graph: "does not begin with a host name",
     "": "does not begin with a host name",
     "a.example=ads=x": "does not begin with a host name",
-    "a.example=add": "names no surface: base, app, microblog, ads, social_login; did you mean ads?",
-    "a.example=ads/": "names no world",
-    "a.example=ads/x/y": "names no world",
+    "a.example=add": "has an unknown surface: write one of base, app, microblog, ads, social_login; did you mean ads?",
+    "a.example=ads/": "has an invalid world",
+    "a.example=ads/x/y": "has an invalid world",
   };
   for (const [text, message] of Object.entries(wrong)) expect(() => namedHosts([text])).toThrow(message);
-  expect(() => namedHosts(["a.example", "A.example=ads"])).toThrow("--as: names a.example twice");
+  expect(() => namedHosts(["a.example", "A.example=ads"])).toThrow("--as: is given twice for a.example");
   expect(() => namedHosts(Array.from({ length: 51 }, (_, at) => `h${at}.example`))).toThrow("at most 50");
 });

@@ -16,12 +16,12 @@ const WORLD = /^[a-z0-9][a-z0-9_-]*$/;
 
 /** Reads the values of `--as`. Throws `ConfigProblem`. */
 export function namedHosts(given: readonly string[]): SurfaceAddress[] {
-  if (given.length > HOSTS_MAX) throw new ConfigProblem("--as", `names ${given.length} hosts; at most ${HOSTS_MAX} are possible`);
+  if (given.length > HOSTS_MAX) throw new ConfigProblem("--as", `is given for ${given.length} hosts; at most ${HOSTS_MAX} are possible`);
   const hosts = new Map<string, SurfaceAddress>();
   for (const text of given) {
     const address = namedHost(text);
     const hostname = String(address.hostname);
-    if (hosts.has(hostname)) throw new ConfigProblem("--as", `names ${hostname} twice`);
+    if (hosts.has(hostname)) throw new ConfigProblem("--as", `is given twice for ${hostname}`);
     hosts.set(hostname, address);
   }
   return [...hosts.values()];
@@ -33,9 +33,9 @@ function namedHost(text: string): SurfaceAddress {
   if (!HOST.test(hostname) || isLoopback(hostname) || targets.length > 1)
     throw new ConfigProblem("--as", `${text} does not begin with a host name of the internet; write graph.example.com or ads.example.com=ads`);
   const [name = "base", world, ...more] = (targets[0] ?? "base").split("/");
-  if (!isSurface(name)) throw new ConfigProblem("--as", `${text} names no surface: ${names.join(", ")}${suggestion(name, names)}`);
+  if (!isSurface(name)) throw new ConfigProblem("--as", `${text} has an unknown surface: write one of ${names.join(", ")}${suggestion(name, names)}`);
   if (more.length > 0 || (world !== undefined && !WORLD.test(world)))
-    throw new ConfigProblem("--as", `${text} names no world: write a name in lower case after the surface, such as ${hostname}=${name}/second`);
+    throw new ConfigProblem("--as", `${text} has an invalid world: write a name in lower case after the surface, such as ${hostname}=${name}/second`);
   return surfaceAtHost(name, hostname, world);
 }
 

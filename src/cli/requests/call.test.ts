@@ -52,7 +52,7 @@ test("a refusal is explained, at once and later by its trace", async () => {
   expect(explained.code).toBe(0);
   expect(explained.out.trim()).toBe(refused.err.trim());
   expect(JSON.parse((await run("explain", error.pftrace_id, "--json")).out).story.steps.length).toBeGreaterThan(0);
-  expect(await run("explain", "unknown")).toEqual({ code: 1, out: "", err: "plaza: there is no request unknown among the last ones\n" });
+  expect(await run("explain", "unknown")).toEqual({ code: 1, out: "", err: "plaza: there is no request unknown among the last requests\n" });
 });
 
 test("a batch is explained by its parts, and the log says which of them was refused", async () => {
@@ -79,7 +79,7 @@ test("wrong use is refused before anything is sent", async () => {
 test("the clock goes to what falls due first", async () => {
   // No server listens at this address, so the webhook to it is retried.
   const { run } = await demo("--callback", "http://127.0.0.1:1/");
-  expect(await run("clock", "next")).toEqual({ code: 1, out: "", err: "plaza: nothing falls due\n" });
+  expect(await run("clock", "next")).toEqual({ code: 1, out: "", err: "plaza: the world has no further deadline\n" });
   const { id } = JSON.parse((await run("node", "list", "social_accounts")).out.split("\n")[0] as string);
   expect((await run("in-app", "message", "--social-account", id, "--text", "hi")).code).toBe(0);
   let first = "";

@@ -7,5 +7,5 @@ import { fail } from "../terminal/output.ts";
 export const clockNext = (given: Given): Promise<number> =>
   withServer(given, async (control) => {
     const moved = await moveToNextDeadline(control);
-    return moved === undefined ? fail("nothing falls due") : show(moved, given);
+    return moved === undefined ? fail("the world has no further deadline") : show(moved, given);
   });

@@ -18,7 +18,7 @@ test("an unpublished video is published, and the player's address is printed if 
   expect(await playTestClip("5301", { ...stub.given, world_name: "default" })).toBe(0);
   expect(askedOf(stub).slice(0, 2)).toEqual([`POST ${VIDEO}/test-encoder`, `POST ${VIDEO}/publish`]);
   expect(streams).toEqual({
-    out: "the test clip plays in live video 5301, until the broadcast ends or you run: plaza live stop 5301\nwatch it, in some seconds, at http://graph/player/5301\n",
+    out: "the test clip plays in live video 5301, until the broadcast ends or you run: plaza live stop 5301\nwatch the video, in some seconds, at http://graph/player/5301\n",
     err: "",
   });
 });

@@ -22,7 +22,7 @@ export const playTestClip = (video: string, given: Given): Promise<number> =>
     }
     say(`the test clip plays in live video ${video}, until the broadcast ends or you run: plaza live stop ${video}`);
     if (PLANNED.includes(state) && given.preview === true) note("The clip is a preview, which nobody sees before the video is published.");
-    else if (embeddable === true) say(`watch it, in some seconds, at ${player}`);
+    else if (embeddable === true) say(`watch the video, in some seconds, at ${player}`);
     else note(`The video's player opens once the video is embeddable: ${player}`);
     return 0;
   });

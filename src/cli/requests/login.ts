@@ -28,7 +28,7 @@ function onlyOne(option: "as" | "app", text: string, ids: readonly string[]): st
   const [id, ...others] = ids;
   const kind = option === "app" ? "app" : "person or social account";
   if (id === undefined) throw new WrongParameter(option, `no ${kind} is called ${text}; plaza node list shows names and ids`);
-  if (others.length > 0) throw new WrongParameter(option, `${ids.length} nodes are called ${text}: ${ids.join(", ")}; name one by its id`);
+  if (others.length > 0) throw new WrongParameter(option, `${ids.length} nodes are called ${text}: ${ids.join(", ")}; give the id of one of them`);
   return id;
 }
 

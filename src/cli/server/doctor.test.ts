@@ -91,7 +91,7 @@ describe("of a server", () => {
     const { code, about } = await found({ ...given, data: ":memory:" });
     expect({ code, server: about("server").slice(1), webhooks: about("webhooks") }).toEqual({
       code: 0,
-      server: [`warning  server: it is version 0.0.1, and this command is ${version}: restart the server`],
+      server: [`warning  server: the server has version 0.0.1, and this command has version ${version}: restart the server`],
       webhooks: ["warning  webhooks: the callback http://a/ is paused; plaza deliveries list --callback http://a/ shows why"],
     });
   });

@@ -81,7 +81,8 @@ function serverFindings({ pid, base_url, ready, version: running, callbacks, ale
       ? ok(`server: process ${pid} serves ${base_url}`)
       : problem(`server: process ${pid} serves ${base_url}, but cannot use its database; see its log`),
   ];
-  if (running !== version) findings.push(warning(`server: it is version ${running}, and this command is ${version}: restart the server`));
+  if (running !== version)
+    findings.push(warning(`server: the server has version ${running}, and this command has version ${version}: restart the server`));
   findings.push(...alerts.filter(({ kind }) => kind.startsWith("database_")).map(({ text }) => problem(`database: ${text}`)));
   for (const { url, status } of callbacks)
     findings.push(warning(`webhooks: the callback ${url} is ${status}; plaza deliveries list --callback ${url} shows why`));
@@ -135,7 +136,7 @@ async function contentOf({ data }: Config): Promise<Finding[]> {
   const whole = checked.length + empty.length - damaged.length;
   return [
     ...(whole === 0 ? [] : [ok(`data: ${whole === 1 ? "the file of a world is" : `the files of ${whole} worlds are`} whole`)]),
-    ...damaged.map(({ file, problem: text }) => problem(`data: ${file} ${text}: restore it from a backup`)),
+    ...damaged.map(({ file, problem: text }) => problem(`data: ${file} ${text}: restore the file from a backup`)),
     ...unfinished.map((file) => warning(`data: ${file} was not read to its end; run PRAGMA quick_check with the sqlite3 program`)),
   ];
 }

@@ -40,7 +40,10 @@ test("a folder that cannot be written is refused in one sentence", () => {
   writeFileSync(folder, "");
   const streams = written();
   expect(init(folder)).toBe(2);
-  expect(streams).toEqual({ out: "", err: `plaza: the folder ${folder} cannot be written (ENOTDIR): run plaza init in a folder of your own\n` });
+  expect(streams).toEqual({
+    out: "",
+    err: `plaza: the folder ${folder} cannot be written (ENOTDIR): run plaza init in a folder in which you may write\n`,
+  });
 });
 
 test("with --agent there is a skill file, whose commands are those of the program", () => {

@@ -14,14 +14,14 @@ import { printedJson } from "../terminal/printed-json.ts";
 const PACKAGE = "node_modules/plaza-graph";
 
 const CONFIG = `# Options of \`plaza start\`; each is also a flag and a variable (docs/reference/configuration.md).
-# Loaded at each start: the file's values replace stored ones, and everything else stays.
+# With import, each start loads the world file: its values replace stored values, and everything else stays.
 world: world.yaml
 import: true
-# What client libraries send is accepted, with one token in any place. \`strict\` follows the interface to the letter.
+# \`clients\` accepts the requests of client libraries, with one token anywhere in the request. \`strict\` follows the interface to the letter.
 profile: clients
 `;
 
-const WORLD = `# What your sandbox holds (docs/reference/world-files.md). The values are public and guard nothing.
+const WORLD = `# The content of your sandbox (docs/reference/world-files.md). The values are public and protect nothing.
 apps:
 - {id: "1001", name: My app, secret: my-app-secret, roles: [{user: "3001", role: administrator}]}
 users:
@@ -50,10 +50,10 @@ description: Develop and test an integration with the graph platform against Pla
 
 # Plaza
 
-- Start: \`${plaza} start\` in the background, or a server of its own for one command: \`${plaza} exec -- npm test\`.
-- The app finds it in PLAZA_BASE_URL, tests also in PLAZA_CONTROL_URL and PLAZA_CONTROL_KEY. Identities and tokens: world.yaml.
+- Start a server in the background with \`${plaza} start\`, or for one command only: \`${plaza} exec -- npm test\`.
+- The app finds the server's address in PLAZA_BASE_URL; tests also need PLAZA_CONTROL_URL and PLAZA_CONTROL_KEY. Identities and tokens are in world.yaml.
 - As tools: \`${plaza} mcp\` is an MCP server on standard input and output; add it to your client if its tools (status, find_operation, send_request) are missing.
-- Read the interface: llms.txt at the control port, then the page of the area that you need. It has operations, parameters, errors and an example of each.
+- Read the interface: llms.txt at the control port, then the page of the area that you need. Each page has operations, parameters, errors and examples.
 - Try a request: \`${plaza} call POST 2001/custom_labels --as 2001 --field page_label_name=vip\`. A refusal names its reason.
 - See what the app sent: \`${plaza} logs\`; why a request failed: \`${plaza} explain TRACE\` (the \`pftrace_id\` of the error).
 - Webhooks: \`${plaza} listen --forward-to localhost:3000/webhook\`, \`${plaza} trigger messages\`, \`${plaza} deliveries list\`.
@@ -68,7 +68,7 @@ export function init(folder: string, isForAgents = false): number {
     return createAll(folder, isForAgents);
   } catch (error) {
     if (!(error instanceof Error && "code" in error)) throw error;
-    return fail(`the folder ${folder} cannot be written (${error.code}): run plaza init in a folder of your own`, WRONG_USE);
+    return fail(`the folder ${folder} cannot be written (${error.code}): run plaza init in a folder in which you may write`, WRONG_USE);
   }
 }
 

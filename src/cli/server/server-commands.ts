@@ -30,7 +30,7 @@ export function addServerCommands(plaza: Command): void {
   plaza
     .command("migrate")
     .description("migrates the data of an earlier version, also while servers of that version run; SIGTERM interrupts it, and the next run continues")
-    .option("--data <WHERE>", "the data (default: that of plaza start)")
+    .option("--data <WHERE>", "the data (default: the data of plaza start)")
     .option("--config <FILE>", "config file of the server (default: plaza.config.yaml, if there is one)")
     .option("--dry-run", "only lists the migrations")
     .option("--json", "print JSON: the migrations of each world, and how many were run")
@@ -39,7 +39,7 @@ export function addServerCommands(plaza: Command): void {
     .command("backup")
     .description("copies a data folder without its keys, also while a server uses it; use pg_dump for PostgreSQL")
     .argument("<folder>", "a new or empty folder")
-    .option("--data <FOLDER>", "the data (default: that of plaza start)")
+    .option("--data <FOLDER>", "the data (default: the data of plaza start)")
     .option("--config <FILE>", "config file of the server (default: plaza.config.yaml, if there is one)")
     .option("--no-recordings", "leave out the recordings of live video")
     .option("--json", "print the two folders as JSON")

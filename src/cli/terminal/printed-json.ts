@@ -17,7 +17,7 @@ const status = Type.Object({
   worlds: Type.Array(worldInList, { description: "empty if the server is not ready" }),
   callbacks: Type.Array(Type.Object({ url: Type.String(), status: Type.String() }), { description: "the callbacks that do not work" }),
   alerts: Type.Array(alert),
-  unserved: Type.Array(unserved, { description: "the names that programs asked for and that Plaza does not have" }),
+  unserved: Type.Array(unserved, { description: "the edges, fields and versions that programs requested and that Plaza does not have" }),
 });
 
 const start = Type.Object({
@@ -59,12 +59,12 @@ const play = Type.Object({
 });
 
 const compare = Type.Object({
-  requests: Type.Integer({ description: "how many requests both servers got" }),
+  requests: Type.Integer({ description: "the number of requests that both servers got" }),
   differences: Type.Array(
     Type.Object({
       operation: Type.String(),
       request: text("method, path and query, without secrets"),
-      path: text("the place of the difference, e.g. body.data.0.name"),
+      path: text("the path of the value that differs, e.g. body.data.0.name"),
       first: Type.String(),
       second: Type.String(),
     }),
@@ -83,7 +83,7 @@ const conform = Type.Object({
   failed: Type.Integer(),
   skipped: Type.Integer(),
   covered: Type.Integer({ description: "the number of clauses that a passing case shows" }),
-  total: Type.Integer({ description: "how many clauses there are" }),
+  total: Type.Integer({ description: "the number of all clauses" }),
   broken: Type.Array(Type.String(), { description: "the clauses that a failing case shows" }),
   uncovered: Type.Array(Type.String(), { description: "the clauses without a passing case" }),
   results: Type.Array(

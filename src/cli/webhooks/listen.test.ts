@@ -118,7 +118,7 @@ test("what is handed on has the bytes and the headers of the webhook, and the se
   const limits = spyOn(AbortSignal, "timeout");
   afterThisTest(() => limits.mockRestore());
   const { url, end } = await listening({ ...given, forward_to: receiver.url.replace("http://", "") }, streams);
-  expect(streams.out).toContain(`, forwarding to ${receiver.url}; Ctrl-C restores its callback\n`);
+  expect(streams.out).toContain(`, forwarding to ${receiver.url}; Ctrl-C restores the app's callback\n`);
   const body = `${JSON.stringify(webhook())} `;
   const response = await fetch(url, {
     method: "POST",
@@ -210,7 +210,7 @@ describe("the app", () => {
     const { url, end } = await listening(stub.given, streams);
     expect(stub.app().callback).toMatchObject({ url, verified: true });
     expect((stub.app().subscriptions as unknown[]).length).toBeGreaterThan(1);
-    expect(streams.out).toContain("\nuntil then the app is also subscribed to 2 further accounts and pages\n");
+    expect(streams.out).toContain("\nuntil Ctrl-C the app is also subscribed to 2 further accounts and pages\n");
     expect(streams.out).toContain("\nsigning secret: s3cret (for a Standard Webhooks library: whsec_czNjcmV0)\n");
     expect(await end()).toBe(0);
     expect(stub.app()).toMatchObject({ callback: null, subscriptions: [] });
@@ -230,7 +230,7 @@ describe("the app", () => {
     Object.assign(streams, { out: "" });
     const named = await listening({ ...stub.given, events: "page.live_videos", subscribe: false, public_url: "http://public/" }, streams);
     expect(stub.app()).toMatchObject({ callback: { url: "http://public/" }, subscriptions: [{ object: "page", fields: ["live_videos"] }] });
-    expect(streams.out).toStartWith("receiving the webhooks of app 1001 at http://public/; Ctrl-C restores its callback\nsigning secret");
+    expect(streams.out).toStartWith("receiving the webhooks of app 1001 at http://public/; Ctrl-C restores the app's callback\nsigning secret");
     await named.end();
     expect(stub.app().subscriptions).toEqual(subscriptions);
     // Only the first listener subscribed the page and restored it.
@@ -255,7 +255,7 @@ describe("the app", () => {
     const [taken, page] = ["/nodes/apps/1001", "/nodes/pages/2001"];
     expect(patches(stub)).toEqual([taken, page, page]);
     stub.goAway();
-    await said("the server has ended; waiting until it is back, Ctrl-C ends\n");
+    await said("the server has ended; plaza listen waits until the server is back; press Ctrl-C to end the wait\n");
     stub.comeBack(isAnew);
     await said("the server is back\n");
     expect(seconds).toBeGreaterThan(0);

@@ -76,7 +76,7 @@ async function receive(first: ControlRequests, app: AppEntry, given: Given): Pro
   const listener = await listening("--port", HOST, port, () =>
     serveCommand({
       ...{ host: HOST, port, pages: pagesOf({ public_url: given.public_url }) },
-      refusal: "plaza listen takes webhooks that are sent to this machine or to --public-url, and serves no web pages",
+      refusal: "plaza listen accepts only webhooks that are sent to this machine or to --public-url, not requests of web pages",
       handle: async (head, body) => (head.method === "GET" ? handshakeResponse(head) : { ...EMPTY, status: await take(head, body) }),
     }),
   );
@@ -99,8 +99,8 @@ async function receive(first: ControlRequests, app: AppEntry, given: Given): Pro
   try {
     await subscribe(app);
     const forwarding = forwardTo === undefined ? "" : `, forwarding to ${forwardTo}`;
-    tell(`receiving the webhooks of app ${app.id} at ${url}${forwarding}; Ctrl-C restores its callback`);
-    if (subscribed.length > 0) tell(`until then the app is also subscribed to ${subscribed.length} further accounts and pages`);
+    tell(`receiving the webhooks of app ${app.id} at ${url}${forwarding}; Ctrl-C restores the app's callback`);
+    if (subscribed.length > 0) tell(`until Ctrl-C the app is also subscribed to ${subscribed.length} further accounts and pages`);
     tell(`signing secret: ${app.secret} (for a Standard Webhooks library: whsec_${Buffer.from(app.secret).toString("base64")})`);
     await Promise.race([ended, followServer({ given, signal: following.signal, tell, onBack }, first)]);
   } finally {
@@ -147,7 +147,7 @@ function isSignature(signature: string, secret: string, body: string): boolean {
 /** Warns that the app's own callback cannot be restored, because the server cannot be reached. */
 function unreached(error: unknown, app: string, url: string): void {
   if (!(error instanceof ConfigProblem)) throw error;
-  note(`plaza: no server responds, so ${url} is still the callback of app ${app} in its data`);
+  note(`plaza: no server responds, so ${url} is still the callback of app ${app} in the server's data`);
 }
 
 function forwardAddress(given: unknown): string | undefined {
@@ -344,7 +344,7 @@ async function followServer(following: Following, first: ControlRequests): Promi
         control = back;
         break;
       }
-      if (!isSaid) tell("the server has ended; waiting until it is back, Ctrl-C ends");
+      if (!isSaid) tell("the server has ended; plaza listen waits until the server is back; press Ctrl-C to end the wait");
       isSaid = true;
       await sleepMs(TRY_EVERY_MS);
     }

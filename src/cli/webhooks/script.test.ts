@@ -32,9 +32,9 @@ test("what is no override says so, with the path", () => {
   expect(() => overridden("timestamp=9007199254740993")).toThrow("--override: the number 9007199254740993 has more digits than can be kept");
   // This path is as deep as that of any payload.
   expect(() => overridden(`${"a.".repeat(31)}a=1`)).not.toThrow();
-  expect(() => overridden("timestamp.x=1")).toThrow('"timestamp.x" asks for x of a value that is not an object');
-  expect(() => overridden("sender[0]=1")).toThrow("element 0 of a value that is not a list");
-  for (const at of [2, 5]) expect(() => overridden(`messages[${at}]=1`)).toThrow(`element ${at} of a list of 1`);
+  expect(() => overridden("timestamp.x=1")).toThrow('"timestamp.x" has the key x after a value that is not an object');
+  expect(() => overridden("sender[0]=1")).toThrow("has the index 0 after a value that is not a list");
+  for (const at of [2, 5]) expect(() => overridden(`messages[${at}]=1`)).toThrow(`has the index ${at}, but the length of the list is 1`);
 });
 
 test("property: a value that is set is the one that is read back", () => {

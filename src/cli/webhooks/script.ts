@@ -64,10 +64,10 @@ function stepOf(given: unknown): Step {
   const read = <S extends TSchema>(schema: S) => entryReader(schema)(given) as Static<S>;
   if (keys.includes("advance")) return read(advanceStep);
   if (keys.includes("world")) return read(worldStep);
-  if (!keys.includes("event")) throw new WorldProblem("it", "has neither event nor advance nor world");
+  if (!keys.includes("event")) throw new WorldProblem("the step", "needs event, advance or world");
   const { override = {}, value, ...event } = read(eventStep);
   if (value !== undefined && Object.keys(override).length > 0)
-    throw new WorldProblem("override", "changes the example, and value replaces it: give one of them");
+    throw new WorldProblem("override", "changes the example, and value replaces the whole example: give only one of the two");
   return { trigger: { ...event, value, overrides: Object.entries(override).map(([path, one]) => ({ path, value: one })) } };
 }
 
@@ -114,12 +114,12 @@ function replaced(before: unknown, [step, ...rest]: Steps, override: Override): 
   if (step === undefined) return "text" in override ? typed(override.text, before) : override.value;
   if (typeof step === "number") {
     const list = before ?? [];
-    if (!Array.isArray(list)) throw wrong(override.path, `asks for element ${step} of a value that is not a list`);
-    if (step > list.length) throw wrong(override.path, `asks for element ${step} of a list of ${list.length}`);
+    if (!Array.isArray(list)) throw wrong(override.path, `has the index ${step} after a value that is not a list`);
+    if (step > list.length) throw wrong(override.path, `has the index ${step}, but the length of the list is ${list.length}`);
     return list.toSpliced(step, 1, replaced(list[step], rest, override));
   }
   const map = before ?? {};
-  if (typeof map !== "object" || Array.isArray(map)) throw wrong(override.path, `asks for ${step} of a value that is not an object`);
+  if (typeof map !== "object" || Array.isArray(map)) throw wrong(override.path, `has the key ${step} after a value that is not an object`);
   const inside = Object.hasOwn(map, step) ? (map as Record<string, unknown>)[step] : undefined;
   return { ...map, [step]: replaced(inside, rest, override) };
 }

@@ -39,7 +39,7 @@ export function fieldsNamed(names: string, all: readonly WebhookField[]): Fields
     const found = all.filter(({ object, field }) => name === "*" || name === field || name === `${object}.${field}` || name === `${object}.*`);
     if (found.length === 0) {
       const known = [...new Set(all.flatMap(({ object, field }) => [field, `${object}.${field}`]))];
-      throw new ConfigProblem("--events", `there is no event ${name}${suggestion(name, known)}; plaza trigger --list shows them`);
+      throw new ConfigProblem("--events", `there is no event ${name}${suggestion(name, known)}; plaza trigger --list shows all events`);
     }
     for (const one of found) chosen.add(one);
   }

@@ -60,7 +60,7 @@ test.each([
 ])("several arguments, %p, are refused with the line that was meant", async ([event, ...excess], line) => {
   const streams = written();
   expect(await trigger(event, {}, excess)).toBe(2);
-  expect(streams.err).toBe(`plaza: <event>: one event is expected, with the id of its account or page in --entity: plaza trigger ${line}\n`);
+  expect(streams.err).toBe(`plaza: <event>: give one event, and the id of the event's account or page in --entity: plaza trigger ${line}\n`);
 });
 
 describe("an event", () => {
@@ -148,7 +148,7 @@ describe("an event", () => {
       "plaza: give either an event or a --script; --list shows the events",
       "plaza: give either an event or a --script; --list shows the events",
       expect.stringContaining("plaza: --value: is not JSON: "),
-      "plaza: --override: changes the example, and --value replaces it: give one of them",
+      "plaza: --override: changes the example, and --value replaces the whole example: give only one of the two",
       "",
     ]);
     expect(asked(stub, "POST")).toEqual([]);
@@ -209,10 +209,10 @@ describe("a script", () => {
     for (const [step, problem] of [
       [{ advance: -1 }, "advance"],
       [{ advance: 0.5 }, "advance"],
-      [null, "it has neither event nor advance nor world"],
+      [null, "the step needs event, advance or world"],
       [{ world: {}, event: "calls" }, "event"],
       [{ event: "calls", value: {}, override: { a: 1 } }, "override changes the example"],
-      [{ event: "call" }, "there is no event call; did you mean calls?; --list shows them"],
+      [{ event: "call" }, "there is no event call; did you mean calls?; --list shows all events"],
     ] as const) {
       const { code, said } = await run([{ advance: 0 }, step]);
       expect({ code, said }).toEqual({ code: 2, said: expect.stringContaining(problem) });

@@ -42,12 +42,12 @@ function oneEvent(words: readonly string[]): string {
   const [id, ...more] = words.slice(isSplit ? 2 : 1);
   const line = [isSplit ? `${object}.${field}` : object, ...(id === undefined ? [] : ["--entity", id])].join(" ");
   const isMeant = more.length === 0 && (id === undefined || /^\d+$/.test(id));
-  return `<event>: one event is expected, with the id of its account or page in --entity: plaza trigger ${isMeant ? line : "page.custom_labels --entity 2001"}`;
+  return `<event>: give one event, and the id of the event's account or page in --entity: plaza trigger ${isMeant ? line : "page.custom_labels --entity 2001"}`;
 }
 
 function triggerOf(event: string, { entity, phone_number, value, override }: Given): Trigger {
   if (value !== undefined && override !== undefined)
-    throw new ConfigProblem("--override", "changes the example, and --value replaces it: give one of them");
+    throw new ConfigProblem("--override", "changes the example, and --value replaces the whole example: give only one of the two");
   return {
     event,
     entity: entity as string | undefined,
@@ -106,6 +106,6 @@ function eventOf(event: string): WebhookField {
   try {
     return fieldOf(all, event);
   } catch (error) {
-    throw error instanceof WrongParameter ? new ConfigProblem("<event>", `${error.problem}; --list shows them`) : error;
+    throw error instanceof WrongParameter ? new ConfigProblem("<event>", `${error.problem}; --list shows all events`) : error;
   }
 }

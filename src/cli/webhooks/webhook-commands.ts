@@ -40,10 +40,10 @@ function addDeliveryCommands(deliveries: Command): void {
     .option("--json", "print one JSON object per line, with every attempt")
     .action(runs(async (given) => (await import("./deliveries.ts")).listDeliveries(given)));
   serverCommand(deliveries, "show", "prints deliveries with their bodies and every attempt")
-    .argument("<id...>", "ids, as list shows them")
+    .argument("<id...>", "ids of deliveries, from plaza deliveries list")
     .action(runs(async (given, ids: string[]) => (await import("./deliveries.ts")).showDeliveries(given, ids)));
   serverCommand(deliveries, "resend", "sends deliveries again, with the same ids and bodies, and resumes a paused callback")
-    .argument("[id...]", "ids, as list shows them")
+    .argument("[id...]", "ids of deliveries, from plaza deliveries list")
     .option("--since <TIME>", "all deliveries since this world time: Unix seconds or ISO 8601")
     .option("--callback <URL>", "with --since: only deliveries to this callback, by its address or id")
     .option("--json", "print JSON")

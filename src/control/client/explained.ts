@@ -91,13 +91,16 @@ function linesOfStory(story: Story, line: (name: string, text: string | undefine
   const last = steps.at(-1)?.name;
   return [
     ...(credentials.length === 0
-      ? line("token", "none was sent")
+      ? line("token", "no token was sent")
       : Map.groupBy(credentials, credentialText)
           .entries()
           .toArray()
           .flatMap(([text, alike]) => line("token", `in ${alike.map(({ place }) => place).join(", ")}: ${text}`))),
     ...line("allowed to", policy === undefined ? undefined : `${policy.summary} (${policy.kinds.join(", ")} tokens${scopesText(policy.scopes)})`),
-    ...line("node", node === undefined ? undefined : `${node.type} ${node.id}${is_concealed === true ? ", which the caller may not know" : ""}`),
+    ...line(
+      "node",
+      node === undefined ? undefined : `${node.type} ${node.id}${is_concealed === true ? ", whose existence is hidden from the caller" : ""}`,
+    ),
     ...line("version", versionText(version)),
     ...line("parameters", story.parameters === "{}" ? undefined : story.parameters),
     ...line("fault", story.fault),

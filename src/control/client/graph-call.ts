@@ -135,7 +135,7 @@ const placesOf = (operation: Operation | undefined): readonly string[] => {
 async function tokenOf(control: ControlRequests, as: string): Promise<string> {
   const ids = await idsNamed(control, as);
   if (ids.length === 0) return as;
-  if (ids.length > 1) throw new WrongParameter("as", `${ids.length} nodes have the name ${as}: ${ids.join(", ")}; name one by its id`);
+  if (ids.length > 1) throw new WrongParameter("as", `${ids.length} nodes have the name ${as}: ${ids.join(", ")}; give the id of one of them`);
   const tokens = (await control.request("GET", "tokens?limit=1000")).data as readonly Token[];
   const usable = tokens.filter((one) => one[principalOf[one.type as keyof typeof principalOf]] === ids[0] && one.revoked_at === 0);
   for (const { id } of usable) {

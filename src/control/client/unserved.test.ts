@@ -16,7 +16,7 @@ test("D-394: the report has the names of all worlds, the most frequent first, an
     "  GET page/persona, 2 times, by app 1001; did you mean page/personas?",
     "  GET search, once",
     "  POST page/feed, once, by app 1001",
-    "plaza: a file can answer an edge: --stub POST:page/feed=FILE.json",
+    "plaza: to answer requests to this edge from a file, use --stub POST:page/feed=FILE.json",
   ]);
 });
 
@@ -26,6 +26,6 @@ test("D-394: a long report is cut, and a report about nothing has no lines", () 
   expect(unservedReport([world(7, ...many)]).slice(20)).toEqual([
     "  GET {id}/e19, once, by app 1001",
     "  and 2 more",
-    "  and other names, for which there was no room: 7 times",
+    "  and other names, which did not fit into the list: 7 times",
   ]);
 });

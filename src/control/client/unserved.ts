@@ -18,7 +18,7 @@ function unservedLines({ data, others }: UnservedList): string[] {
   return [
     ...data.slice(0, LINES_MAX).map((one) => `  ${unservedText(one)}`),
     ...(hidden > 0 ? [`  and ${hidden} more`] : []),
-    ...(others > 0 ? [`  and other names, for which there was no room: ${timesText(others)}`] : []),
+    ...(others > 0 ? [`  and other names, which did not fit into the list: ${timesText(others)}`] : []),
   ];
 }
 
@@ -42,7 +42,7 @@ export function unservedReport(worlds: Iterable<{ list(): readonly UnservedName[
     ({ kind, name, hint, did_you_mean: meant }) => kind === "edge" && hint === undefined && meant === undefined && OF_A_TYPE.test(name),
   );
   const method = edge?.method === "GET" ? "" : `${edge?.method}:`;
-  const advice = edge === undefined ? [] : [`plaza: a file can answer an edge: --stub ${method}${edge.name}=FILE.json`];
+  const advice = edge === undefined ? [] : [`plaza: to answer requests to this edge from a file, use --stub ${method}${edge.name}=FILE.json`];
   return [head, ...unservedLines({ data, others }), ...advice];
 }
 

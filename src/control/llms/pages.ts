@@ -42,14 +42,14 @@ const START = `# Plaza
 > A server with the HTTP graph interface of a large platform: pages, labels, personas, messages, live video, webhooks, catalogs, app events, versions. Use it in
 > place of the platform, on a laptop and in CI.
 
-Start it with \`plaza start --sandbox\` (in a clone \`bin/plaza\`, with the package \`npx --no-install plaza\`), or with a server of its own for one command:
-\`plaza exec -- npm test\`. That command finds the addresses in PLAZA_BASE_URL, PLAZA_CONTROL_URL and PLAZA_CONTROL_KEY.
+Start Plaza with \`plaza start --sandbox\` (in a clone \`bin/plaza\`, with the package \`npx --no-install plaza\`), or start a server for one command only:
+\`plaza exec -- npm test\`. The command finds its server in the variables PLAZA_BASE_URL, PLAZA_CONTROL_URL and PLAZA_CONTROL_KEY.
 
 - Look: \`plaza logs\`, \`plaza explain TRACE\` (\`pftrace_id\` of an error), \`plaza deliveries list\`.
 - Try: \`plaza call POST 2001/custom_labels --as 2001 --field page_label_name=vip\`.
 - Arrange: \`plaza node make labels --set page=2001 --set name=vip\`, \`plaza clock advance 3600\`, \`plaza fault add --operation listPersonas --status 503\`.
 - Check: \`plaza expect requests\`, \`plaza expect webhooks\`, \`plaza expect app-events APP\`.
-- All of this as tools: MCP by \`plaza mcp\`, or at \`/mcp\` of the control port with the control key.
+- To use all of this as tools, run the MCP server \`plaza mcp\`, or connect to \`/mcp\` of the control port with the control key.
 
 Addresses are \`{base_url}/{version}/{id}/{edge}\`. Parameters of a GET or DELETE are in the query, those of a POST in the body, as form or JSON. Responses are JSON. An
 error has \`message\`, \`type\`, \`code\`, perhaps \`error_subcode\` and \`error_data.parameter\`, and \`pftrace_id\`, inside \`error\` unless an operation says *flat*.
@@ -187,7 +187,7 @@ function webhooksPage({ webhookFields }: Registry): string {
 }
 
 const WEBHOOKS = `A webhook is a POST of JSON to the callback of an app: \`{"object": …, "entry": [{"id": …, "time": …, "changes": [{"field": …, "value": …}]}]}\`. \`X-Hub-Signature-256\`
-is \`sha256=\` and the HMAC of the body with the app's secret, in hex. Respond with 200; anything else is tried again, with the same \`webhook-id\`. A callback is checked first by a
+is \`sha256=\` and the HMAC of the body with the app's secret, in hex. Respond with 200; after any other response Plaza sends the webhook again, with the same \`webhook-id\`. Plaza first checks a callback by a
 GET with \`hub.mode\`, \`hub.verify_token\` and \`hub.challenge\`: respond with the challenge. The pages below have each field with an example of its value.`;
 
 function errorsPage({ errors }: Registry): string {

@@ -54,20 +54,20 @@ async function responseOf(sent: Promise<Response>): Promise<{ response: Response
     }
     return { response, text: bytes.toString("utf8") };
   } catch (error) {
-    throw new ToolFailure(`the graph sent no whole response: ${error instanceof Error ? error.message : error}`);
+    throw new ToolFailure(`the response of the graph is incomplete: ${error instanceof Error ? error.message : error}`);
   }
 }
 
 /** Throws for a path that could lead to another world than the world of the key. */
 function requirePath(path: string): void {
   const [address = ""] = path.split("?");
-  if (/^\/?w\//i.test(address)) throw new WrongParameter("path", "begins behind the world: leave out /w/ and the name of the world");
+  if (/^\/?w\//i.test(address)) throw new WrongParameter("path", "must not contain the world: leave out /w/ and the name of the world");
   if (/(^|\/)(\.|%2e){1,2}(\/|$)|\\|^\/?\//i.test(address.replace(/^\//, "")))
-    throw new WrongParameter("path", "must not contain . or .. as a part, \\ or //");
+    throw new WrongParameter("path", "must not contain the segments . or .., or \\ or //");
 }
 
 const triggerEvent = tool("trigger_event", {
-  description: "Makes a webhook event and waits for the delivery to each subscribed app. The default value is that of an example.",
+  description: "Makes a webhook event and waits for the delivery to each subscribed app. By default the event has an example payload.",
   input: input({
     event: Type.String({ minLength: 1, description: "a webhook field, e.g. messages, or object and field, e.g. page.messages" }),
     entity: Type.Optional(Type.String({ description: "id of the account, page or catalog; the first of the world by default" })),
@@ -106,14 +106,14 @@ function expectTool(routes: Routes): Tool {
   );
   return tool("expect", {
     description:
-      "Waits until the last requests, webhooks or app events contain an expected one. If not, the answer shows the nearest one and how it differs.",
+      "Waits until the last requests, webhooks or app events contain an expected one. If none comes, shows the nearest one and its differences.",
     input: input({
       of: Type.Union([Type.Literal("requests"), Type.Literal("webhooks"), Type.Literal("app_events")]),
       app: Type.Optional(Type.String({ description: "for app_events: the id of the app" })),
       ...Object.fromEntries(kinds),
       ...parametersOf(routes, "expectRequests", ["match", "count", "within_ms"]),
     }),
-    rest: "Expect more exactly, with match.",
+    rest: "Narrow the expectation with match.",
     async run({ control: find }, given: Record<string, unknown>) {
       const { of, app, ...body } = given as { of: keyof typeof expectedOf; app?: string };
       if (of === "app_events" && app === undefined) throw new WrongParameter("app", "is required for app_events: the id of the app");
@@ -133,10 +133,12 @@ const described = ({ default: _, description = "", ...schema }: TSchema & { defa
 
 const makeNodes = tool("make_nodes", {
   description:
-    "Makes or replaces nodes from their description, as in a world file: lists of entries by kind, all or none. E.g. {labels: [{id, page, name}], tokens: [{token, type, app, …}]}.",
+    "Creates or replaces all or none of the nodes in lists as in a world file, e.g. {labels: [{id, page, name}], tokens: [{token, type, app, …}]}.",
   input: input({
     nodes: Type.Unsafe<Record<string, unknown[]>>(
-      Type.Record(Type.String(), Type.Array(Type.Unknown()), { description: "by the keys of read_docs page reference/world-files.md" }),
+      Type.Record(Type.String(), Type.Array(Type.Unknown()), {
+        description: "lists by key (read_docs page reference/world-files.md)",
+      }),
     ),
   }),
   rest: "find_nodes shows nodes.",
@@ -150,7 +152,7 @@ const makeNodes = tool("make_nodes", {
 
 const changeNode = tool("change_node", {
   description:
-    "Changes values of a node and keeps the others; null restores a default. E.g. the callback of an app: {callback: {url, verified: true}, subscriptions: [{object, fields}]}.",
+    "Changes some values of a node and keeps the others; null restores a default. E.g. the callback of an app: {callback: {url, verified: true}, subscriptions: [{object, fields}]}.",
   input: input({
     kind: Type.String({ minLength: 1, description: "e.g. apps" }),
     id: Type.String({ minLength: 1 }),
@@ -165,10 +167,13 @@ const changeNode = tool("change_node", {
 
 const clockTool = (routes: Routes): Tool =>
   tool("clock", {
-    description: "Shows or changes the world's time. When the answer comes, everything that falls due by the new time has happened.",
+    description: "Shows or changes the world's time. When the response arrives, everything that falls due by the new time has happened.",
     input: input({
       action: Type.Unsafe<keyof typeof clockActions>({ enum: Object.keys(clockActions), description: "next moves to the next deadline" }),
-      seconds: Type.Optional({ ...((routes.get("advanceClock") as ControlRoute).body as TObject).properties.seconds, description: "for advance" }),
+      seconds: Type.Optional({
+        ...((routes.get("advanceClock") as ControlRoute).body as TObject).properties.seconds,
+        description: "for advance",
+      }),
       now: Type.Optional(Type.Union([Type.Integer(), Type.String()], { description: "for set: Unix seconds or ISO 8601" })),
     }),
     rest: "",
@@ -193,7 +198,8 @@ const clockActions = {
   },
   freeze: (control: ControlRequests, _: Omit<ClockInput, "action">) => control.request("PUT", "clock", { frozen: true }),
   run: (control: ControlRequests, _: Omit<ClockInput, "action">) => control.request("PUT", "clock", { frozen: false }),
-  next: async (control: ControlRequests, _: Omit<ClockInput, "action">) => (await moveToNextDeadline(control)) ?? { due: "nothing falls due" },
+  next: async (control: ControlRequests, _: Omit<ClockInput, "action">) =>
+    (await moveToNextDeadline(control)) ?? { due: "the world has no further deadline" },
 };
 
 /** The parameters of a fault that integration tests use. */
@@ -210,7 +216,7 @@ const faultTool = (routes: Routes): Tool =>
     async run({ control: find }, { action, ...fault }: { action: string }) {
       const control = await find();
       if (action === "add") return JSON.stringify(await control.request("POST", "faults", fault));
-      if (Object.keys(fault).length > 0) throw new WrongParameter(Object.keys(fault)[0] as string, `does not go with ${action}`);
+      if (Object.keys(fault).length > 0) throw new WrongParameter(Object.keys(fault)[0] as string, `cannot be used with the action ${action}`);
       return JSON.stringify(await control.request(action === "list" ? "GET" : "DELETE", "faults"));
     },
   });

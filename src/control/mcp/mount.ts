@@ -62,7 +62,7 @@ export class McpMount {
 function requireOwnOrigin(request: Request): void {
   const sent = request.headers.get("origin");
   if (sent === null || URL.parse(sent)?.host === (request.headers.get("host") ?? "localhost")) return;
-  throw forbidden(`pages of ${sent} may not use MCP`);
+  throw forbidden(`web pages of ${sent} may not use MCP`);
 }
 
 async function bodyOf(request: Request): Promise<unknown> {

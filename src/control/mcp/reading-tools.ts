@@ -49,14 +49,16 @@ const SECTION_CHARACTERS_MAX = 3_000;
 const findOperation = tool("find_operation", {
   description:
     "Finds an operation of the graph by its name or by words, with its address, token, parameters, errors and an example, and lists the next best operations.",
-  input: input({ query: Type.String({ minLength: 1, maxLength: 200, description: "e.g. createLabel, or attach a label to a person" }) }),
+  input: input({
+    query: Type.String({ minLength: 1, maxLength: 200, description: "name or words, e.g. createLabel, or attach a label to a person" }),
+  }),
   isReading: true,
-  rest: "read_docs with the page of the area has the rest.",
+  rest: "Read the rest in the area's page with read_docs.",
   async run({ pages }, { query }) {
     const operations = sectionsIn(await pages()).filter(isOperation);
     const named = operations.find(({ heading }) => heading.toLowerCase() === query.trim().toLowerCase());
     const [best, ...others] = named === undefined ? findSections(operations, query) : [named];
-    if (best === undefined) throw new ToolFailure(`no operation has a word of ${query}; read_docs with page llms.txt lists all operations`);
+    if (best === undefined) throw new ToolFailure(`no operation contains a word of ${query}; read_docs with page llms.txt lists all operations`);
     const next = others.slice(0, OTHERS_MAX).map(({ heading, text }) => `- ${heading}: ${/^`([^`]+)`/m.exec(text)?.[1] ?? ""}`);
     return [`page: ${best.page}`, best.text, ...(next.length === 0 ? [] : [`Others:\n${next.join("\n")}`])].join("\n\n");
   },
@@ -77,7 +79,7 @@ const readDocs = tool("read_docs", {
     if (page !== undefined) return partOf(pages, page, offset);
     if (query === undefined) return [...pages].map(([name, text]) => `${name} ${text.length}`).join("\n");
     const [best, ...others] = findSections(sectionsIn(pages), query);
-    if (best === undefined) throw new ToolFailure(`no page has a word of ${query}; without query and page, read_docs lists the pages`);
+    if (best === undefined) throw new ToolFailure(`no page contains a word of ${query}; without query and page, read_docs lists the pages`);
     const at = SECTION_CHARACTERS_MAX + (pages.get(best.page) as string).indexOf(best.text);
     const text =
       best.text.length <= SECTION_CHARACTERS_MAX ? best.text : `${best.text.slice(0, SECTION_CHARACTERS_MAX)}\n… the rest begins at offset ${at}`;
@@ -92,7 +94,7 @@ const PART_CHARACTERS_MAX = ANSWER_CHARACTERS_MAX - 200;
 function partOf(pages: ReadonlyMap<string, string>, page: string, offset: number): string {
   const text = pages.get(page);
   if (text === undefined) throw new WrongParameter("page", `the page ${page} does not exist; without query and page, read_docs lists the pages`);
-  if (offset >= text.length) throw new WrongParameter("offset", `${page} has ${text.length} characters`);
+  if (offset >= text.length) throw new WrongParameter("offset", `must be below ${text.length}, the number of characters of ${page}`);
   const end = offset + PART_CHARACTERS_MAX;
   const rest = end < text.length ? `\n… the next part begins at offset ${end} of ${text.length}` : "";
   return text.slice(offset, end) + rest;
@@ -100,10 +102,10 @@ function partOf(pages: ReadonlyMap<string, string>, page: string, offset: number
 
 const explainRequest = tool("explain_request", {
   description:
-    "Says why a request to the graph was answered as it was: token, permission, parameters, error and its cause, webhooks. Without a trace, the last failure.",
+    "Explains the response to a graph request: token, permission, parameters, error and its cause, webhooks. Without a trace, explains the last failure.",
   input: input({ trace_id: Type.Optional(Type.String({ minLength: 1, description: "pftrace_id of the error, or the trace in list_recent" })) }),
   isReading: true,
-  rest: "plaza explain TRACE --json prints all of it.",
+  rest: "plaza explain TRACE --json prints the whole explanation.",
   async run({ control: find }, { trace_id }) {
     const control = await find();
     const trace = trace_id ?? (await lastFailure(control));
@@ -148,7 +150,7 @@ const listRecent = tool("list_recent", {
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: ROWS_MAX, description: "10 by default" })),
   }),
   isReading: true,
-  rest: "Ask for fewer with limit, or explain_request for one request.",
+  rest: "Reduce limit, or call explain_request for one request.",
   async run({ control: find }, { of, app, search, limit = 10 }) {
     const control = await find();
     const lines = await listed[of](control, limit, { app, search });
@@ -189,10 +191,10 @@ const findNodes = tool("find_nodes", {
     kind: Type.String({ minLength: 1, description: "e.g. labels" }),
     id: Type.Optional(Type.String({ minLength: 1, description: "only the node with this id" })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: ROWS_MAX, description: "10 by default" })),
-    after: Type.Optional(Type.String({ description: "the value of after in the last answer" })),
+    after: Type.Optional(Type.String({ description: "the value of after in the last response" })),
   }),
   isReading: true,
-  rest: "Ask for one node by its id, or for fewer with limit.",
+  rest: "Name one node by its id, or reduce limit.",
   async run({ control: find }, { kind, id, limit = 10, after }) {
     const control = await find();
     if (id !== undefined) return JSON.stringify(await control.request("GET", `nodes/${encodeURIComponent(kind)}/${encodeURIComponent(id)}`));

@@ -51,7 +51,7 @@ const errorProperties: PlainSchema = {
     properties: {
       code: { type: "string", enum: Object.keys(controlCodes) },
       message: { type: "string" },
-      parameter: { type: "string", description: "the parameter, or the place in the body" },
+      parameter: { type: "string", description: "the parameter, or the path of the value in the body" },
     },
   },
 };

@@ -16,7 +16,7 @@ const withinMs = {
     Type.Integer({
       minimum: 1,
       description:
-        "the real time after which the clock stops at the next due time on its way; by default it moves to the requested time, however long that takes",
+        "the real time after which the move ends early, at the next time at which something is due; by default the clock moves to the requested time, however long the move takes",
     }),
   ),
 };

@@ -63,9 +63,12 @@ const requestEffects = {
 };
 const fields = {
   operation: Type.Optional(
-    Type.String({ minLength: 1, description: "the name of an operation; batch or ids for a request that has others in it; or * for all" }),
+    Type.String({
+      minLength: 1,
+      description: "the name of an operation; batch or ids for a request that contains other requests; * for all",
+    }),
   ),
-  webhook: Type.Optional(Type.String({ minLength: 1, description: "a webhook field, or * for all, instead of an operation" })),
+  webhook: Type.Optional(Type.String({ minLength: 1, description: "a webhook field, or * for all fields, instead of an operation" })),
   node,
   query: Type.Optional(
     Type.Record(Type.String(), Type.String(), {
@@ -86,7 +89,8 @@ const fields = {
   content_type: Type.Optional(Type.String({ pattern: "^[!-~]([ -~]{0,200}[!-~])?$", description: "the content type of the text in body" })),
   effect: Type.Optional(
     Type.Union([Type.Literal("lose"), Type.Literal("repeat"), Type.Literal("reorder"), Type.Literal("delay"), Type.Literal("batch")], {
-      description: "a webhook is never sent, sent twice, sent after a later one, sent late, or sent in one POST with later ones",
+      description:
+        "lose: never sent; repeat: sent twice; reorder: sent after a later webhook; delay: sent late; batch: sent in one POST with later webhooks",
     }),
   ),
   ...limits,
@@ -115,7 +119,7 @@ async function createFault(request: ControlRequest<unknown, FaultBody>): Promise
   if ((body.operation === undefined) === (body.webhook === undefined))
     throw badRequest("a fault needs either an operation or a webhook", "operation");
   if (world.faults.list().length >= FAULTS_MAX)
-    throw conflict(`the world already has ${FAULTS_MAX} faults, and more are not possible; delete them first`);
+    throw conflict(`the world already has ${FAULTS_MAX} faults, which is the maximum: delete faults that are not needed`);
   return world.faults.add(body.webhook === undefined ? await requestFaultOf(request) : webhookFaultOf(request));
 }
 

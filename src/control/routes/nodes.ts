@@ -55,7 +55,7 @@ async function createNode(request: ControlRequest): Promise<unknown> {
     const given = isMinted ? { ...body, id: await mintFreeId(tx, section, world) } : body;
     const entry = entryReader(section.entry)(given) as WorldEntry;
     const id = identityOf(section, entry);
-    if (!(await section.insert(tx, entry, world))) throw conflict(`${id} is taken`, section.identity?.[0] ?? "id");
+    if (!(await section.insert(tx, entry, world))) throw conflict(`the id ${id} exists already: choose another id`, section.identity?.[0] ?? "id");
     await requireReferences(tx, section, entry, world);
     return (await section.find(tx, id, world)) ?? entry;
   });

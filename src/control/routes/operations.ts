@@ -27,14 +27,14 @@ const operation = Type.Object({
   versions: Type.Array(Type.String(), { description: "the versions that serve the operation now, the oldest first" }),
   token_places: Type.Array(Type.String(), {
     description:
-      "the places in which a request may send its token: access_token or oauth_token (both in the query), bearer, body, or client (client_id and client_secret)",
+      "how a request may send its token: access_token or oauth_token (parameters of the query), bearer (the header Authorization), body (access_token in the body), or client (client_id and client_secret)",
   }),
-  all_places: Type.Boolean({ description: "whether the token must be in all of these places, not in one of them" }),
+  all_places: Type.Boolean({ description: "whether a request must send the token in all of the listed places, not only in one" }),
   kinds: Type.Array(Type.String(), { description: "the token types that may call the operation" }),
   scopes: Type.Array(Type.String()),
   policy: Type.String(),
   parameters: Type.Array(parameter),
-  is_discouraged: Type.Boolean({ description: "whether the operation is kept for existing integrations only" }),
+  is_discouraged: Type.Boolean({ description: "whether only existing integrations should use the operation" }),
   takes_fields: Type.Boolean({ description: "whether the parameter `fields` selects fields of the response" }),
   is_list: Type.Boolean({ description: "whether the response is a list with pages, which have the parameters limit, before and after" }),
 });

@@ -84,7 +84,7 @@ export const serverRoutes: readonly ControlRoute[] = [
   }),
   route("POST /v1/server/stop", "stopServer", {
     summary:
-      "Ends the server as SIGTERM does: it serves requests for the time of --drain-delay-ms, then accepts no new ones, and gives running ones 10 s to end",
+      "Ends the server as SIGTERM does: the server serves requests for the time of --drain-delay-ms, then accepts no new requests, and gives running requests 10 s to end",
     handle: async ({ deps }) => deps.server.stop(),
   }),
   route("GET /v1/errors", "listErrors", {

@@ -38,7 +38,7 @@ const mintedToken = Type.Object({
 
 const listedToken = Type.Object({
   ...tokenInList.properties,
-  token: Type.Optional(Type.String({ description: "the value, if it is a token of the demo world in a sandbox, whose values everybody knows" })),
+  token: Type.Optional(Type.String({ description: "the token's value; only for the tokens of a sandbox's demo world, whose values are public" })),
 });
 
 const shown = (token: Token): Record<string, unknown> => ({ ...token, scopes: [...token.scopes] });
@@ -96,7 +96,7 @@ async function copyToken({ deps, world, path }: ControlRequest): Promise<unknown
     const token = isNodeId(id) ? await findTokenById(tx, id) : undefined;
     if (token === undefined) throw notFound(`token ${id}`);
     const problem = world.tokens.alive(token, "", now);
-    if (problem instanceof GraphError) throw conflict("the token was revoked or has expired, so it has no copies");
+    if (problem instanceof GraphError) throw conflict("the token was revoked or has expired, so it cannot be copied: create a new token");
     for (const hash of await deleteExpiredCopies(tx, token.id, now)) tx.invalidate(tokenFact, hash);
     const ends = now + COPY_SECONDS;
     const made: Token = { ...token, id: copyId, issued_at: now, expires_at: token.expires_at === 0 ? ends : Math.min(ends, token.expires_at) };

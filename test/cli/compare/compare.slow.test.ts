@@ -245,11 +245,11 @@ describe("wrong use", () => {
     [() => ["compare", closedServer(), nobody, "--recording", har(`${nobody}/x`)], "second: http://127.0.0.1:1 does not respond: "],
     [
       () => ["compare", nobody, nobody, "--recording", har(`${nobody}/x`), "--recorded-url", "http://other"],
-      "has no request to http://other/, but to http://127.0.0.1:1",
+      "contains no request to http://other/, only requests to http://127.0.0.1:1",
     ],
     [
       () => ["compare", nobody, nobody, "--recording", har(`${nobody}/x`, [place("secret-1"), place("secret-2")]), "--secret", "secret-1=a"],
-      "--secret: the recording does not have the values of its secrets: give secret-2=VALUE (access_token), or one VALUE for all",
+      "--secret: the recording does not contain the values of its secrets: give secret-2=VALUE (access_token), or one VALUE for all secrets",
     ],
     [() => ["compare", nobody, nobody, "--conformance", "--profile", "lax"], '--profile: "lax" is neither strict nor clients'],
     [() => ["compare", nobody, nobody, "--conformance", "--area", "persona"], '--area: no case is of the area "persona"; the areas are '],
@@ -257,7 +257,7 @@ describe("wrong use", () => {
     [() => ["record", "--upstream", nobody, "--out", "missing/x.har"], "--out: "],
     [() => ["record", "--upstream", nobody, "--out", "x.har", "--port", "abc"], '--port: "abc" is not an integer from 0 to 65535'],
     [() => ["record", "--upstream", nobody, "--out", "x.har", "--port", new URL(closedServer()).port], "is in use by another program"],
-    [() => ["record", "--upstream", "http://me:pass@127.0.0.1:1", "--out", "x.har"], "--upstream: the address names a user or a password"],
+    [() => ["record", "--upstream", "http://me:pass@127.0.0.1:1", "--out", "x.har"], "--upstream: the address contains a user or a password"],
     [() => ["conform"], "--base-url: name the server to check"],
     [() => ["conform", "--base-url", "localhost:4000"], '--base-url: "localhost:4000" is not an http address'],
     [() => ["conform", "--base-url", nobody, "--profile", "lax"], '--profile: "lax" is neither strict nor clients'],

@@ -32,10 +32,10 @@ test("D-343: doctor reads the files of all worlds, and a start on a damaged one 
   expect(damaged.code).toBe(1);
   const refused = await runPlaza(["start", "--data", data, "--port", "0", "--control-port", "0", "--rtmp-port", "off"]);
   expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code: 2, stdout: "" });
-  expect(refused.stderr).toMatch(/^plaza: \S+default\.sqlite is damaged \(.+\): restore it from a backup\n$/);
+  expect(refused.stderr).toMatch(/^plaza: \S+default\.sqlite is damaged \(.+\): restore the file from a backup\n$/);
   truncateSync(file);
   const empty = await runPlaza(["start", "--data", data, "--port", "0", "--control-port", "0", "--rtmp-port", "off"]);
-  expect(empty).toEqual({ code: 2, stdout: "", stderr: `plaza: ${file} is empty: restore it from a backup\n` });
+  expect(empty).toEqual({ code: 2, stdout: "", stderr: `plaza: ${file} is empty: restore the file from a backup\n` });
 });
 
 test("D-343: a file too large for a check before the start is checked while the server runs", async () => {

@@ -64,7 +64,7 @@ test("it subscribes the app and its accounts to the named events, prints the sec
   const server = await startServer(["--data", ":memory:", "--world", worldFile(world)]);
   const before = await nodes(server);
   const { lines, end } = await listen(server, ["--events", "messages,page.live_videos"]);
-  expect((await lines.next()).value).toBe("until then the app is also subscribed to 4 further accounts and pages");
+  expect((await lines.next()).value).toBe("until Ctrl-C the app is also subscribed to 4 further accounts and pages");
   expect((await lines.next()).value).toBe("signing secret: s3cret (for a Standard Webhooks library: whsec_czNjcmV0)");
   const [app, page, , account] = await nodes(server);
   expect(app.subscriptions).toEqual([
@@ -203,7 +203,7 @@ test("it reports that its server has ended, and continues with the next one, eve
   };
   await next("signing secret");
   await server.kill();
-  expect(await next("the server")).toBe("the server has ended; waiting until it is back, Ctrl-C ends");
+  expect(await next("the server")).toBe("the server has ended; plaza listen waits until the server is back; press Ctrl-C to end the wait");
   const another = await start();
   await next("the server is back");
   expect((await trigger(another, ["page.live_videos", "--entity", "2001"])).code).toBe(0);
@@ -218,6 +218,8 @@ test("it ends if its server is gone, and says what stays behind", async () => {
   await server.kill();
   for (let line = ""; !line.includes("the server has ended"); ) line = (await lines.next()).value as string;
   listening.kill("SIGINT");
-  expect(await new Response(listening.stderr).text()).toBe(`plaza: no server responds, so ${url} is still the callback of app 1001 in its data\n`);
+  expect(await new Response(listening.stderr).text()).toBe(
+    `plaza: no server responds, so ${url} is still the callback of app 1001 in the server's data\n`,
+  );
   expect(await listening.exited).toBe(0);
 });

@@ -138,7 +138,7 @@ test("D-279: an alert of requests counts only the last five minutes, and one of 
   expect(await texts()).toEqual(["1 request failed in the last five minutes; the newest is readPage with 500."]);
   for (const seconds of [-299, 0]) add(seconds, { status: 429, app: undefined });
   expect((await texts()).slice(1)).toEqual([
-    "2 requests of callers without an app met a rate limit in the last five minutes. The refusals end when the limit is filled up again.",
+    "2 requests of callers without an app met a rate limit in the last five minutes. Requests are served again when the limit recovers.",
   ]);
   expect((await request("GET", "alerts")).body.data.map(({ time }: { time: number }) => time)).toEqual([NOW - 299, NOW]);
   await request("PUT", "clock", { now: NOW + 600, frozen: true });

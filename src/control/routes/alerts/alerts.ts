@@ -114,7 +114,7 @@ function requestAlerts({ clock }: World, requests: readonly RequestEntry[]): rea
       const time = (entries[0]?.time ?? now) / 1000;
       return {
         ...{ kind: "rate_limited", level: "warning", of: app, time },
-        text: `${countText(entries.length, `of ${of}`)} met a rate limit in the last five minutes. The refusals end when the limit is filled up again.`,
+        text: `${countText(entries.length, `of ${of}`)} met a rate limit in the last five minutes. Requests are served again when the limit recovers.`,
       };
     }),
   ];

@@ -15,7 +15,7 @@ const CONFIGURED = "configured";
 const entry = Type.Object({
   id: Type.String(),
   time: Type.Number({ description: "Unix seconds of real time, with milliseconds as their fraction" }),
-  key: Type.String({ description: `the id of the key, as the list of keys has it; ${CONFIGURED}: the configured key` }),
+  key: Type.String({ description: `the id of the key in the list of keys; ${CONFIGURED}: the configured key` }),
   key_name: Type.String(),
   operation: Type.String(),
   method: Type.String(),

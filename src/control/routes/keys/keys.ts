@@ -26,7 +26,7 @@ const keyInList = Type.Object({
   access,
   world: Type.Optional(Type.String({ description: "the only world that the key may read and change; left out: the key is for all worlds" })),
   created_at: Type.Integer({ description: "Unix seconds of real time" }),
-  expires_at: Type.Integer({ description: "the key is refused after this time; 0: never" }),
+  expires_at: Type.Integer({ description: "the key is refused after this time; 0: the key does not expire" }),
 });
 const newKey = Type.Object({
   ...keyInList.properties,
@@ -92,7 +92,11 @@ export const keyRoutes: readonly ControlRoute[] = [
           }),
         ),
         expires_at: Type.Optional(
-          Type.Integer({ minimum: 0, maximum: UNIX_SECONDS_MAX, description: "Unix seconds at which the key ends; 0 or left out: never" }),
+          Type.Integer({
+            minimum: 0,
+            maximum: UNIX_SECONDS_MAX,
+            description: "Unix seconds at which the key expires; 0 or left out: the key does not expire",
+          }),
         ),
       },
       { additionalProperties: false },

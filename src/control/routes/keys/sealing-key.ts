@@ -17,7 +17,7 @@ const state = Type.Object({
       key_id: Type.String(),
       valid_until: Type.Integer({ description: "Unix seconds of real time; 0: until the key is removed from PLAZA_FURTHER_SECRET_KEYS" }),
     }),
-    { description: "older keys, which still open their sealed values and signed cursors" },
+    { description: "older keys, which still open the values and cursors that they sealed or signed" },
   ),
   waiting: Type.Integer({ description: "the number of values in open worlds that are still sealed with an older key" }),
 });

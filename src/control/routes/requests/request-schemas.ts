@@ -12,7 +12,9 @@ const text = Type.Optional(Type.String());
 
 export const seenRequest = Type.Object({
   trace_id: Type.String(),
-  operation: Type.String({ description: "the operation's name; batch or ids for a request that has others in it, and unknown if there is none" }),
+  operation: Type.String({
+    description: "the operation's name; batch or ids for a request that contains other requests; unknown if no operation has this path",
+  }),
   parts: Type.Optional(
     Type.Array(Type.String(), { description: "the operations of the requests of a batch or of ids, in the order in which they ran" }),
   ),
@@ -48,7 +50,10 @@ export const requestLine = Type.Pick(seenRequest, [
 const story = Type.Object({
   steps: Type.Array(
     Type.Object({ name: Type.Unsafe<string>({ enum: ["understand", "check", "handle", "respond"] }), duration_ms: Type.Optional(Type.Number()) }),
-    { description: "the steps; a refused request ends with the step that refused it. At most one request in 10 ms has their durations" },
+    {
+      description:
+        "the steps of the request; the last step of a refused request is the step that refused the request. At most one request in 10 ms has durations of its steps",
+    },
   ),
   credentials: Type.Array(
     Type.Object({
@@ -65,7 +70,7 @@ const story = Type.Object({
       id: Type.String(),
       type: Type.String(),
       owner: Type.Optional(
-        Type.String({ description: "the page, app or account to which the node belongs, for a request that was not simply served" }),
+        Type.String({ description: "the page, app or account to which the node belongs; left out if the request was simply served" }),
       ),
     }),
   ),

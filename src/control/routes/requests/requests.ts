@@ -12,8 +12,10 @@ import { followRequests, requestsEvent } from "./request-stream.ts";
 
 const listQuery = Type.Object({
   ...requestFilter.properties,
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: "the most requests in the response, which has the newest ones" })),
-  stories: Type.Optional(Type.Boolean({ description: "true: each request has its story" })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 1_000, description: "the maximum number of requests in the response; the newest requests are chosen" }),
+  ),
+  stories: Type.Optional(Type.Boolean({ description: "true: each request includes its story, i.e. its steps, token, parameters and error" })),
 });
 
 const streamQuery = Type.Object({
@@ -80,7 +82,7 @@ function follow(requests: RequestLog, see: (entry: RequestEntry) => Promise<void
 async function readRequest(request: ControlRequest): Promise<unknown> {
   const { world, path } = request;
   const entry = await findRequest(world, path.trace_id as string);
-  if (entry === undefined) throw notFound(`request ${path.trace_id} among the last ones`);
+  if (entry === undefined) throw notFound(`request ${path.trace_id} among the last requests`);
   return storiedEntry(entry, request);
 }
 

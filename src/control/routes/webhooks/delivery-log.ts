@@ -14,25 +14,25 @@ const LIMIT_DEFAULT = 100;
 const LIMIT_MAX = 200;
 
 const logQuery = Type.Object({
-  after: Type.Optional(Type.Integer({ minimum: 0, description: "`cursor` of the page before; without it, the page begins with the oldest entry" })),
-  epoch: Type.Optional(Type.String({ description: "`epoch` of the page before; if the world has another epoch by now, the response is 409" })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: `entries of a page, ${LIMIT_DEFAULT} unless said otherwise` })),
+  after: Type.Optional(Type.Integer({ minimum: 0, description: "`cursor` of the previous page; by default the page begins with the oldest entry" })),
+  epoch: Type.Optional(Type.String({ description: "`epoch` of the previous page; if the world has another epoch by now, the response is 409" })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: `the number of entries of a page (default: ${LIMIT_DEFAULT})` })),
 });
 
 const entry = Type.Object({
-  position: Type.Integer({ description: "the place of the entry in the log: positions are in the order of commits and have no gaps" }),
+  position: Type.Integer({ description: "the number of the entry in the log; the numbers are in the order of commits and have no gaps" }),
   ...delivery.properties,
   body: Type.String({ description: "the body of the requests that sent the webhook; without secrets for a key with the access `read`" }),
   events: eventsOfDelivery,
 });
 
 const logPage = Type.Object({
-  epoch: Type.String({ description: "names the history of the world's logs; a reset or a restored snapshot begins a new one" }),
+  epoch: Type.String({ description: "the id of the history of the world's logs; a reset or a restored snapshot begins a new history" }),
   data: Type.Array(entry),
   gaps: Type.Array(Type.Object({ first_position: Type.Integer(), last_position: Type.Integer() }), {
-    description: "the entries after `after` that were deleted before this page was read",
+    description: "the positions of the entries after `after` that were deleted before this page was read",
   }),
-  cursor: Type.Integer({ description: "where the next page begins" }),
+  cursor: Type.Integer({ description: "the value of `after` for the next page" }),
   last_position: Type.Integer({ description: "the position of the newest entry" }),
   has_more: Type.Boolean(),
 });

@@ -61,7 +61,7 @@ async function triggerEvent(apps: WorldSection, { world, body }: Trigger): Promi
   });
   if (deliveries.length === 0) {
     const why = await whyNobody(apps, world, { object, field: field.field, entity, phone });
-    throw unprocessable(`no app gets ${body.field} of ${entity}: ${why}. While plaza listen runs, it subscribes an app`);
+    throw unprocessable(`no app gets ${body.field} of ${entity}: ${why}. Start plaza listen, which subscribes an app while it runs`);
   }
   return { deliveries };
 }

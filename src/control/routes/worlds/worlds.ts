@@ -33,7 +33,7 @@ const newWorld = Type.Object(
     database: Type.Optional(
       Type.String({
         description:
-          "the database of --databases for the world, if the server has several. By default it is the one with the fewest worlds that can be reached",
+          "the database of --databases for the world, if the server has several. By default Plaza chooses the reachable database with the fewest worlds",
       }),
     ),
   },

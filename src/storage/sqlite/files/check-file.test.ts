@@ -43,18 +43,18 @@ test("D-343: a whole file is opened, also after a crash that left its log", asyn
 test("D-343: an empty file, one that is too short, and one with wrong pages are refused, each in words that name it", async () => {
   const empty = await newFile();
   truncateSync(empty.file);
-  expect(await empty.opened()).toBe(`${empty.file} is empty: restore it from a backup`);
+  expect(await empty.opened()).toBe(`${empty.file} is empty: restore the file from a backup`);
   // The empty file was refused and not filled with a new database.
   expect(statSync(empty.file).size).toBe(0);
 
   const short = await newFile();
   const { size } = statSync(short.file);
   truncateSync(short.file, size - PAGE_BYTES);
-  expect(await short.opened()).toBe(`${short.file} has ${size - PAGE_BYTES} bytes, and should have ${size}: restore it from a backup`);
+  expect(await short.opened()).toBe(`${short.file} has ${size - PAGE_BYTES} bytes, and should have ${size}: restore the file from a backup`);
 
   const wrong = await newFile();
   overwrite(wrong.file, 20 * PAGE_BYTES, 40 * PAGE_BYTES);
-  expect(await wrong.opened()).toMatch(/^\/.*default\.sqlite is damaged \(.+\): restore it from a backup$/);
+  expect(await wrong.opened()).toMatch(/^\/.*default\.sqlite is damaged \(.+\): restore the file from a backup$/);
   expect(problemOfFile(wrong.file)).toStartWith("is damaged (");
 });
 

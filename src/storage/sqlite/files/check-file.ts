@@ -5,7 +5,7 @@ import { closeSync, openSync, readSync, statSync } from "node:fs";
 /** The file is damaged or empty; the message gives the damage. */
 export class DamagedFile extends Error {
   constructor(file: string, problem: string) {
-    super(`${file} ${problem}: restore it from a backup`);
+    super(`${file} ${problem}: restore the file from a backup`);
     this.name = "DamagedFile";
   }
 }
