@@ -87,7 +87,7 @@ test("a script ends with the first event that a callback refuses, and a wrong on
     ["[{event: calls}, {advance: soon}]", "step 2 of"],
     ["[{event: calls}, {wait: 5}]", "step 2 of"],
     ["[{event: calls, entity: x}]", "entity must be an id"],
-    ["[{event: calls, value: {}, override: {a: 1}}]", "give one of them"],
+    ["[{event: calls, value: {}, override: {a: 1}}]", "give only one of the two"],
     ["[{event: calls, times: 3}]", "times"],
     ["event: calls", "must contain a list of steps"],
     ["[", "--script"],

@@ -112,7 +112,7 @@ test("impossible requests are reported, with their exit code", async () => {
   expect(await run("trigger", "mesages")).toEqual([2, expect.stringContaining("did you mean messages?")]);
   expect(await run("trigger")).toEqual([2, expect.stringContaining("give either an event or a --script")]);
   expect(await run("trigger", "calls", "--override", "id")).toEqual([2, expect.stringContaining("is not path=value")]);
-  expect(await run("trigger", "calls", "--value", "{}", "--override", "id=1")).toEqual([2, expect.stringContaining("give one of them")]);
+  expect(await run("trigger", "calls", "--value", "{}", "--override", "id=1")).toEqual([2, expect.stringContaining("give only one of the two")]);
   expect(await run("trigger", "calls", "--value", "{")).toEqual([2, expect.stringContaining("--value: is not JSON")]);
   expect(await run("trigger", "social.comments")).toEqual([1, expect.stringContaining("the world has no social_accounts")]);
   expect(await run("listen", "--app", "77")).toEqual([1, expect.stringContaining("77")]);
