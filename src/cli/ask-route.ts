@@ -5,7 +5,7 @@ import { linesOf } from "#control/client/text-of-json";
 import { type Given, type PrivateUse, withOwnServer, withServer } from "./control-client.ts";
 import { FAILED, note, printable, readTextFile, say } from "./terminal/output.ts";
 
-/** The form of a parameter on the command line. A `time` is a number or a text; `pairs` and `file` are the body of a node. */
+/** The form of a parameter on the command line. A `time` is a number or a text; `pairs` and `file` give the request body of a node. */
 export type Shape = "text" | "id" | "number" | "time" | "switch" | "list" | "json" | "pairs" | "file";
 
 export interface Parameter {
@@ -45,7 +45,7 @@ export function askRoute(asked: AskedRoute, given: Given, alone: PrivateUse | un
   return alone === undefined ? withServer(given, run) : withOwnServer(given, run, alone);
 }
 
-/** Whether to print text: a terminal gets text, a program gets JSON. */
+/** Whether to print text and not JSON: a terminal gets text, a program gets JSON. */
 const wantsText = ({ json }: Given): boolean => json !== true && process.stdout.isTTY === true;
 
 /** Prints a response on stdout and its warnings on stderr. Resolves with the exit code. */

@@ -6,7 +6,8 @@ import type { Given } from "./control-client.ts";
 const flagsGiven = (given: object): Given =>
   Object.fromEntries(Object.entries(given).map(([name, value]) => [name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value]));
 
-/** Makes the action of a command. `run` gets the options by Plaza's names, then the arguments, and returns the exit code. */
+/** Makes the function that commander calls for a command. `run` gets the options by Plaza's names, then the arguments, and returns the exit
+ * code. */
 export const runs =
   <Args extends readonly unknown[] = string[]>(run: (given: Given, ...args: Args) => number | Promise<number>) =>
   async (...all: [...args: Args, given: object, command: Command]): Promise<void> => {
@@ -16,7 +17,7 @@ export const runs =
 /** Collects the values of an option that can be repeated. */
 export const collected = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value];
 
-/** The summary warns of the option, because every user of the machine can read a command line. */
+/** The summary of the option warns of its use, because every user of the machine can read a command line. */
 const CONTROL_KEY_SUMMARY =
   "control key of a running server; other users of this machine can see it on a command line (default: PLAZA_CONTROL_KEY, else the key in the data folder)";
 const CONFIG_SUMMARY = "config file of the server, which says where its data is (default: plaza.config.yaml, if there is one)";

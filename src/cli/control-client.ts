@@ -1,6 +1,6 @@
 /**
- * Sends the requests of commands to the control API of a server. The server is the one that an option names, or the one that runs on the command's
- * data. If no server runs, the command starts a control API in its own process.
+ * Sends the requests of the program's commands to the control API of a server. The requests go to the server that an option names, or to the
+ * server that runs on the command's data. If no server runs, the command starts a control API in its own process.
  */
 import { ConfigProblem } from "#config/config";
 import { findConfigFile } from "#config/config-file";
@@ -117,8 +117,8 @@ export interface ServerAddress {
 }
 
 /**
- * Options for an address in the server's own file. Certificates do not contain that address, which is one of this machine, so the host name is not
- * checked. The authority of the certificate is still checked.
+ * Options for an address in the server's own file. The certificate does not contain the address in the file, which is an address of this machine,
+ * so the host name is not checked. The authority of the certificate is still checked.
  */
 const ON_THIS_MACHINE: BunFetchRequestInit = { tls: { checkServerIdentity: () => undefined }, proxy: NO_PROXY };
 

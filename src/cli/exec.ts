@@ -1,6 +1,6 @@
 /**
- * `plaza exec -- <command>`: runs a command together with a server of its own. The server ends when the command ends. With `--as` the server also
- * answers for hosts of the internet.
+ * `plaza exec -- <command>`: runs a command together with a server of its own. The server ends when the command ends. With `--as` the server
+ * also responds in place of hosts of the internet.
  */
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
@@ -26,7 +26,7 @@ const PASSED_ON = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
  */
 const ADDRESSES = ["base_url", "app_base_url", "microblog_base_url", "ads_base_url", "social_login_host", "control_url"];
 
-/** Runs the command. Resolves with its exit code. */
+/** Runs the command. Resolves with the exit code of the command. */
 export async function exec([program = "", ...args]: readonly string[], flags: Readonly<Record<string, unknown>>): Promise<number> {
   return runAndExit(
     async () => {

@@ -18,7 +18,7 @@ interface Report {
   readonly rows: number;
 }
 
-/** Uploads the file and prints the report. Resolves with 0 if the feed has the items of the file at the end. */
+/** Uploads the file and prints the report. Resolves with the exit code, which is 0 if the feed has the items of the file after the upload. */
 export function uploadFeed(file: string, given: Given): Promise<number> {
   return withServer(given, async (control) => {
     const world = encodeURIComponent(String(given.world_name));

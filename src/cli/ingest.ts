@@ -9,11 +9,12 @@ import { belongsToServer } from "./processes/child-processes.ts";
 import { FAILED } from "./terminal/output.ts";
 
 /**
- * The number of connections that have not sent an accepted key. A connection without an accepted key ends within 10 s, so the number is enough for
- * encoders that connect at the same time.
+ * The greatest number of connections that have not sent an accepted stream key. A connection without an accepted key ends within 10 s, so
+ * this limit is high enough for encoders that connect at the same time.
  */
 const UNAUTHENTICATED_MAX = 256;
-/** The number of connections from one address that have not sent an accepted key. All encoders of a studio behind one address may connect at once. */
+/** The greatest number of connections from one address that have not sent an accepted stream key. All encoders of a studio behind one address may
+ * connect at once. */
 const UNAUTHENTICATED_PER_ADDRESS_MAX = 32;
 
 export async function ingest(): Promise<number> {
@@ -65,7 +66,7 @@ function listen(config: IngestConfig, gate: ServerGate, log: Log): RtmpPort {
   return opened;
 }
 
-/** Sends the questions of this process to the server through the channel. */
+/** Sends the requests of this process to the server through the channel between the processes. */
 class ServerGate implements FeedGate {
   readonly #waiting = new Map<number, (admission: Admission | undefined) => void>();
   #lastId = 0;

@@ -7,7 +7,7 @@ test("the command serves tools before a server runs, says how to start one, and 
   const folder = temporaryFolder();
   const { call, client } = await mcpOverStdio(folder);
   expect((await client.listTools()).tools.map(({ name }) => name)).toContain("send_request");
-  // The contract and the guides need no server.
+  // The client can read the contract and the guides without a running server.
   expect((await call("find_operation", { query: "createLabel" })).text).toContain("page_label_name");
   expect(await call("status")).toEqual({
     text: "no server runs on the data of this folder: start one with plaza start, in the background, and call the tool again",

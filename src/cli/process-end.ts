@@ -18,9 +18,9 @@ const WRONG_USES = [
 const PLAIN_FAILURES = ["MigrationFailed"];
 
 /**
- * Codes of the system, SQLite and PostgreSQL for problems that the operator has to solve: a missing right, a full disk, or data that is not Plaza's.
- * `3D000` means that the database does not exist, class 28 that access was denied, and `42501` that a right is missing. The text of a code is added
- * to the error's message if the message does not contain it.
+ * Codes of the system, SQLite and PostgreSQL for problems that the operator has to solve: a missing right, a full disk, or data that is not
+ * Plaza's. `3D000` means that the database does not exist, class 28 that access was denied, and `42501` that a right is missing. The text for
+ * the error's code is added to the error's message if the message does not contain this text.
  */
 const WRONG_USE_CODES: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
@@ -45,7 +45,7 @@ const WRONG_USE_CODES: Readonly<Record<string, string>> = {
   "3F000": "the database user needs the rights USAGE and CREATE on the schema",
 };
 
-/** Returns the code of an error or of its cause: a failed migration has the reason as its cause. */
+/** Returns the code of an error or of its cause: the error of a failed migration has the database's error as its cause. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return "";
   return "code" in error && typeof error.code === "string" ? error.code : codeOf(error.cause);
@@ -56,7 +56,7 @@ const isUnreached = (error: unknown): boolean => error instanceof Error && "erro
 const isWrongUse = (error: unknown): boolean =>
   (error instanceof Error && WRONG_USES.includes(error.name)) || codeOf(error) in WRONG_USE_CODES || isUnreached(error);
 
-/** Returns `WRONG_USE` also if a problem outside the program, such as a full disk, prevents the start. */
+/** Returns the exit code `WRONG_USE` also if a problem outside the program, such as a full disk, prevents the start. */
 export const exitCodeOf = (error: unknown): number => (isWrongUse(error) ? WRONG_USE : FAILED);
 
 function messageOf(error: Error): string {

@@ -34,8 +34,8 @@ function flagsOf(option: ConfigOption): Option[] {
 }
 
 /**
- * The declarations of the features: `settings` are options of `start`, and `routes` of the control API are commands. Each declaration is loaded only
- * if a command needs it.
+ * The declarations of the features: `settings` are options of `start`, and `routes` of the control API are commands. The declaration of a
+ * feature is loaded only if a command needs it.
  */
 export interface Declared {
   readonly settings?: readonly Setting[];
@@ -69,7 +69,7 @@ To read one of these values, or PLAZA_DATA, from a file, set the variable with _
 SIGTERM and SIGINT end the server when the running requests have ended, after 10 s at most. An invalid option ends it with exit code 2.`,
     )
     .action(runs(async (given) => (await import("./start.ts")).start(given)));
-  // The other commands are not defined, because they would delay a start by some milliseconds.
+  // For a start, the other commands are not defined, because defining them would delay the start by some milliseconds.
   if (isStart) return plaza;
   addExecCommand(plaza, options);
   addInterceptCommand(plaza, options);

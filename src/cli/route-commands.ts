@@ -20,9 +20,9 @@ export interface RouteCommand extends PrivateUse {
   readonly named?: Readonly<Record<string, string>>;
   /** The values of parameters that the command always sends. */
   readonly sends?: Readonly<Record<string, unknown>>;
-  /** The parameters that are options. By default, all parameters are options that are neither an argument nor in `sends`. */
+  /** The parameters that are options of the command. By default, a parameter is an option if it is neither an argument nor in `sends`. */
   readonly options?: readonly string[];
-  /** The schema of the body, if the route itself only says that its body is a node. */
+  /** The schema of the request body, if the route's own schema only says that the body is a node. */
   readonly body?: TObject;
   /** Whether the command works without a running server, by opening the data in its own process. */
   readonly isAlone?: true;
@@ -40,7 +40,7 @@ const node = { args: ["key", "id"], named: { key: "kind" } } as const;
 const ofApp = { args: ["app"] } as const;
 const byId = { args: ["id"] } as const;
 
-/** The commands by group. `new` and `import` send a file, so they are in `world.ts`. */
+/** The commands by group. The commands `world new` and `world import` send a file, so these two commands are in `world.ts`. */
 export const routeGroups = {
   token: {
     summary: "creates, lists and revokes tokens, and creates apps",

@@ -19,7 +19,8 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
   const asked = nextSignal();
   // A script may read the first line and then close the pipe; the server goes on.
   void outputClosed();
-  // The channel to bin/plaza.mjs closes if that program is killed. Without this line the server would go on running.
+  // The channel to bin/plaza.mjs closes if bin/plaza.mjs is killed. Without this listener the server would go on running after bin/plaza.mjs was
+  // killed.
   if (process.send !== undefined) process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
   let log = new Log({ level: "info", isPretty: false });
   try {
@@ -61,10 +62,10 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
   }
 }
 
-/** The longest wait of a refused start for the address of the server that has the folder, because that server may have ended. */
+/** The longest time for which a refused start waits for the address of the server that uses the folder, because that server may have ended. */
 const ADDRESS_MS_MAX = 30_000;
 const UNKNOWN_MS_MAX = 5_000;
-/** The interval at which a refused start looks for the other server's address. */
+/** The interval at which a refused start looks for the address of the server that uses the folder. */
 const LOOK_MS = 50;
 
 /** Names the server that uses the data folder, after a second start on the folder was refused. */
@@ -75,7 +76,7 @@ async function noteServerOn(error: unknown): Promise<void> {
   const mayCome = (waitedMs: number): boolean => (pid === undefined ? waitedMs < UNKNOWN_MS_MAX : waitedMs < ADDRESS_MS_MAX && isRunning(pid));
   // If two servers start at the same moment, the other server has locked the folder already, but has not written its address yet.
   for (let waitedMs = 0; info === undefined && mayCome(waitedMs); waitedMs += LOOK_MS) {
-    // A timer is needed, because this process is not told when the other process writes its file.
+    // A timer is needed, because this process gets no event when the other server writes the file with its address.
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     info = findServer(String(error.folder)).info;
   }
@@ -120,7 +121,7 @@ export function announcement({ ready, demo, newestVersion }: RunningPlaza, { cal
   return `${lines.join("\n")}\n\n`;
 }
 
-/** Says how a program that the user starts by hand finds the proxy. */
+/** Prints how a program that the user starts by hand finds the proxy. */
 const interceptedText = (variablesFile: string | undefined): string =>
   variablesFile === undefined ? "" : `Before you start your program, run this in its shell:\n\n  . ${variablesFile}\n\n`;
 

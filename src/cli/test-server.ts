@@ -14,14 +14,15 @@ export interface TestServer {
   readonly ready: Readonly<Record<string, unknown>>;
   readonly controlKey: string;
   readonly fetchControl: RunningPlaza["fetchControl"];
-  /** The port at which the server answers for intercepted hosts; undefined if no host is intercepted. */
+  /** The port at which the server responds in place of intercepted hosts; undefined if no host is intercepted. */
   readonly interceptedPort: number | undefined;
   /** Returns, for each world, the names that programs requested and that Plaza does not have. */
   unserved(): readonly UnservedNames[];
   stop(): Promise<void>;
 }
 
-/** Starts a server. The options in `flags` override environment variables and the config file. Throws the errors that `plaza start` prints. */
+/** Starts a server. The options in `flags` override environment variables and the config file. Throws an error in each case in which `plaza
+ * start` prints an error. */
 export async function startTestServer(
   flags: Values = {},
   environment: Values = {},

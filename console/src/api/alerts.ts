@@ -1,4 +1,4 @@
-/** The alerts of a world. The stream of requests delivers them, and the console reads them again after an action. */
+/** The alerts of a world. The stream of requests delivers the alerts, and the console reads the alerts again after an action. */
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { api, dataOf } from "./client.ts";
 

@@ -57,7 +57,7 @@ export async function dataOf<T>(request: Promise<{ data?: T; error?: unknown; re
 
 /** Returns whether the server accepts a control key. Throws if the console cannot reach the server. */
 export async function isKeyValid(key: string): Promise<boolean> {
-  // A header cannot have other characters, and no control key has other characters.
+  // Headers and control keys consist of these characters only.
   if (!/^[\x21-\x7e]+$/.test(key)) return false;
   return (await fetch("/v1/server", { headers: { authorization: `Bearer ${key}` } })).ok;
 }

@@ -43,12 +43,12 @@ function eventOf(block: string): ServerEvent {
 
 const RETRY_MS_MIN = 500;
 const RETRY_MS_MAX = 10_000;
-/** A person waits in front of a page that says that the server is gone. */
+/** This pause is short, because a person waits at a page that says that the server is gone. */
 const GONE_RETRY_MS_MAX = 1_000;
 
 /**
- * Resolves with whether the server cannot be reached. This request needs no place among the streams: after a restart other windows may have all
- * places, and this window would not notice that the server is back.
+ * Resolves with whether the server cannot be reached. This request does not wait for one of the connections for streams: after a restart
+ * other windows may use all of them, and this window would not notice that the server is back.
  */
 const isServerGone = (signal: AbortSignal): Promise<boolean> =>
   fetch("/healthz", { signal }).then(
@@ -67,7 +67,7 @@ export interface StreamListener {
   /** Called with each event that has data; comments and empty events are left out. */
   take(event: ServerEvent): void;
   state(now: StreamState): void;
-  /** Called at the first connection, so that the listener reads its list again: events may have come since it last read the list. */
+  /** Called at the first connection, so that the listener reads its list again: events may have come since the listener last read the list. */
   connected?(): void;
 }
 
@@ -100,7 +100,7 @@ export function follow({ address, take, state, connected }: StreamListener): () 
     if (!isGone) await inPlace({ signal: own.signal, insists, waits: () => state("waiting"), work });
     if (own.signal.aborted) return;
     state(isGone ? "gone" : "lost");
-    // A retry does not insist on a place, because two windows that insist would take places from each other for ever.
+    // A retry does not take a connection from another window, because two such windows would take connections from each other for ever.
     retry = setTimeout(() => void open(false, isGone), retryMs);
     retryMs = Math.min(2 * retryMs, isGone ? GONE_RETRY_MS_MAX : RETRY_MS_MAX);
   };

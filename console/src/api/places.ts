@@ -1,11 +1,13 @@
 /**
- * Places for streams. Over HTTP/1.1 a browser opens at most six connections to a host for all its windows together. If streams use all six, no other
- * request gets a response, not even a click's. So the streams of all windows of the console share four connections, and two connections are left for
- * people's actions. A window that is opened or gets the focus takes connections from other windows.
+ * Places for streams. Over HTTP/1.1 a browser opens at most six connections to a host for all its windows together. If streams use all six
+ * connections to a host, no other request gets a response, not even the request of a click. So the streams of all windows of the console share
+ * four connections, and two connections are left for people's actions. A window that is opened or gets the focus takes connections from other
+ * windows.
  */
 const NAMES = ["stream 1", "stream 2", "stream 3", "stream 4"];
 
-/** The key in localStorage of the next place to take from another window. Places are taken in turn, so this place was taken longest ago. */
+/** The key in localStorage for the next connection to take from another window. Connections are taken from other windows in turn, so this
+ * connection was taken longest ago. */
 const TURN = "plaza.stream-turn";
 
 function nextToTake(): string | undefined {
@@ -15,23 +17,23 @@ function nextToTake(): string | undefined {
   return name;
 }
 
-/** The places that this window's streams use. */
+/** The connections that this window's streams use. */
 const own = new Set<string>();
 
 interface Wish {
-  /** Ends the waiting for a place, and the work. */
+  /** Ends the wait for a connection, and the work. */
   readonly signal: AbortSignal;
-  /** Whether to take a place from another window if no place is free. */
+  /** Whether to take a connection from another window if no connection is free. */
   readonly insists: boolean;
-  /** Called if no place is free. */
+  /** Called if no connection is free. */
   waits(): void;
-  /** Must end when its signal is aborted: the work is no longer needed, or another window has taken its place. */
+  /** The work must end when its signal is aborted: the work is no longer needed, or another window has taken its connection. */
   work(signal: AbortSignal): Promise<void>;
 }
 
-/** Does work in one of the places. Resolves when the work has ended, or when another window has taken the place. */
+/** Does work that uses one of the connections for streams. Resolves when the work has ended, or when another window has taken the connection. */
 export async function inPlace({ signal, insists, waits, work }: Wish): Promise<void> {
-  // A page that another machine serves over plain http has no locks.
+  // The browser has no locks for a page that another machine serves over plain http.
   if (!("locks" in navigator)) return work(signal);
   const [waiting, working] = [new AbortController(), new AbortController()];
   signal.addEventListener("abort", () => {
@@ -45,7 +47,7 @@ export async function inPlace({ signal, insists, waits, work }: Wish): Promise<v
     running = work(working.signal).finally(() => own.delete(name));
     return running;
   };
-  /** Resolves with whether the work has begun in this place. */
+  /** Resolves with whether the work has begun on this connection. */
   const enter = (name: string, options: LockOptions): Promise<boolean> =>
     new Promise((resolve) => {
       let isHere = false;
@@ -60,7 +62,7 @@ export async function inPlace({ signal, insists, waits, work }: Wish): Promise<v
   const take = async (): Promise<void> => {
     const name = running === undefined ? nextToTake() : undefined;
     if (name === undefined) return;
-    // The place is marked at once, so that another stream of this window takes another place.
+    // The connection is marked at once, so that another stream of this window takes another connection.
     own.add(name);
     if (!(await enter(name, { steal: true }))) own.delete(name);
   };

@@ -1,13 +1,13 @@
 /**
- * The number of requests per second in the last ten minutes, and how many of the requests were refused or failed. While this page was connected, the
- * numbers come from the stream of requests; the earlier numbers come from the log. A time without data is unknown, not zero. All times are this
- * machine's, because the world's clock may be stopped.
+ * The number of requests per second in the last ten minutes, and how many of the requests were refused or failed. While this page was connected,
+ * the numbers come from the stream of requests; the earlier numbers come from the log. For a time without data the rate is unknown, not zero.
+ * All times are from this machine's clock, because the world's clock may be stopped.
  */
 const STEP_MS = 5_000;
 const SPAN_MS = 600_000;
 const STEPS = SPAN_MS / STEP_MS;
 const NOW_MS = 3_000;
-/** If the first event after a reconnection comes within this time, its counts include missed requests and are not added. */
+/** If the first event after a reconnection comes within this time, the event's counts include missed requests, so the counts are not added. */
 const CATCHING_UP_MS = 500;
 
 export interface Counts {
@@ -17,7 +17,7 @@ export interface Counts {
 }
 
 export interface RateHistory {
-  /** Seconds before the end of the last whole step; that end is 0. */
+  /** The seconds from each step to the end of the last whole step, which has the value 0. */
   readonly times: readonly number[];
   /** Requests per second in each step; null if this page was not connected then. */
   readonly all: readonly (number | null)[];

@@ -7,7 +7,7 @@ import { clockQuery, queryClient } from "./queries.ts";
 import { Rates } from "./rate.ts";
 
 type Listed = Awaited<ReturnType<typeof lastRequests>>[number];
-/** A request as a line of the list. The console reads the rest of a request when a person opens it. */
+/** A request with the data that its line in the list shows. The console reads the rest of a request when a person opens it. */
 export type RequestLine = Omit<Listed, "query" | "request_body" | "response_body">;
 
 export interface RequestFilter {
@@ -39,7 +39,7 @@ interface RequestsEvent {
   readonly skipped: number;
 }
 
-/** The longest list. It is ten times as long as the list that the server keeps. */
+/** The longest list. This list is ten times as long as the list that the server keeps. */
 const LINES_MAX = 10_000;
 const NOTHING: Tail = { lines: [], state: "lost", isLoaded: false, held: 0, skipped: 0, errors: 0 };
 
@@ -63,7 +63,7 @@ const lastRequests = async (w: string, query: RequestFilter) =>
   (await dataOf(api.GET("/v1/worlds/{w}/requests", { params: { path: { w }, query: definedIn(query) } }))).data;
 
 /**
- * Returns the filters that are set, because the types of the client do not allow undefined ones.
+ * Returns only the filters that are set, because the types of the client do not allow undefined filters.
  */
 export const definedIn = <T extends object>(given: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== "")) as {
@@ -106,7 +106,7 @@ export function readTail(w: string, filter: RequestFilter): void {
       if (state === "live") rates.connect(Date.now());
       else rates.disconnect(Date.now());
       if (state === tail.state) return;
-      // A window waits only while streams of other windows are live.
+      // A window waits for a connection only while the streams of other windows are live.
       if (tail.state === "live" || tail.state === "waiting") liveUntilMs = Date.now();
       // Requests for data failed while the server was gone, so all data is read again.
       if (tail.state === "gone") void queryClient.invalidateQueries();
@@ -137,10 +137,11 @@ function noteTime(w: string, time: number): void {
   if (Math.abs(time - expected) > CLOCK_SECONDS_OFF_MAX) void queryClient.invalidateQueries({ queryKey });
 }
 
-/** Adds requests of the log to the rates. Converts their world times to this machine's time by their distance from the world's present time. */
+/** Adds requests of the log to the rates. Converts the world times of requests to this machine's time by their distance from the world's present
+ * time. */
 async function noteEarlier(w: string, last: readonly Listed[]): Promise<void> {
   const clock = await queryClient.ensureQueryData(clockQuery(w)).catch(() => undefined);
-  // If the world's clock is stopped, its times do not tell when a request was made.
+  // If the world's clock is stopped, the world times in the log do not tell when a request was made.
   if (clock === undefined || clock.frozen || w !== world) return;
   const behindMs = clock.readAtMs - clock.now * 1_000;
   rates.addEarlier(last.map(({ time, status }) => ({ atMs: time * 1_000 + behindMs, status })));

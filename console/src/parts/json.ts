@@ -1,8 +1,9 @@
 /** Reads and formats JSON without rounding: `JSON.parse` changes a number such as 9007199254740993. */
 
-/** Takes time in proportion to the text, because at each character only one alternative fits. */
+/** Matching takes time in proportion to the length of the text, because at each character only one alternative fits. */
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
-/** A number that may lose digits. A binary float keeps up to 15 significant digits, and exponents of up to two digits. */
+/** Matches a number that may lose digits as a number of JavaScript. A binary float keeps up to 15 significant digits, and exponents of up to two
+ * digits. */
 const LONG_NUMBER = /^-?\d[\d.]{15}|^-?\d.*[eE][+-]?\d{3}/;
 
 /** Returns whether a number would lose digits as a number of JavaScript. A long number is exact if JavaScript would write the same text. */
@@ -16,10 +17,11 @@ export function parseExact(text: string): unknown {
   return value;
 }
 
-/** The greatest depth that is formatted; no body of Plaza is deeper. Each line is indented by its depth, so a deep body would become far longer. */
+/** The greatest depth of JSON that is formatted; no request or response body of Plaza is deeper. Each line is indented by its depth, so deep
+ * JSON would become far longer. */
 const DEPTH_MAX = 100;
 
-/** Formats JSON without changing a digit. Returns a text that is not JSON unchanged. */
+/** Formats JSON without changing a digit. If the text is not JSON, it is returned unchanged. */
 export function pretty(text: string): string {
   try {
     JSON.parse(text);

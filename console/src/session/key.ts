@@ -15,5 +15,5 @@ export function takeKeyFromAddress(): void {
 
 export const currentKey = (): string | undefined => sessionStorage.getItem(NAME) ?? undefined;
 export const keepKey = (key: string): void => sessionStorage.setItem(NAME, key);
-/** Signs out: the tab forgets the key, and the values of tokens that a person created with it. */
+/** Signs out: the tab forgets the key, and the values of tokens that a person created with this key. */
 export const dropKey = (): void => sessionStorage.clear();

@@ -63,7 +63,7 @@ describe("a server", () => {
     variables({ PLAZA_CONTROL_KEY: "of the variable" });
     expect(givenServer(base, "http://c", undefined)).toEqual({ baseUrl: "http://a/", controlUrl: "http://c/", controlKey: "of the variable" });
     expect(givenServer(base, "http://c", "k").controlKey).toBe("k");
-    // The variable with the key alone does not mean that the command uses the control API.
+    // If only the environment variable with the control key is set, the command does not use the control API.
     expect(givenServer(base, undefined, undefined)).toEqual({ baseUrl: "http://a/" });
   });
 

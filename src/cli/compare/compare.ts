@@ -49,8 +49,8 @@ export function compare(first: string, second: string, given: Given): Promise<nu
 }
 
 /**
- * D-320: describes a request whose response had another status than in the recording. Such a request may have had another effect than in the
- * recording.
+ * D-320: describes a request whose response had another status than in the recording. A request with another status may also have had another
+ * effect than in the recording.
  */
 interface OtherStatus {
   readonly request: string;
@@ -156,7 +156,7 @@ interface CaseChoice {
 interface Side {
   readonly server: GivenServer;
   readonly receiver: Receiver;
-  /** The names of the world entries that were already loaded into the server. */
+  /** The names of the entries of world files that were already loaded into the server. */
   readonly loaded: Set<string>;
 }
 

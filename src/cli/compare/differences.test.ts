@@ -13,7 +13,7 @@ const shownOf = (value: unknown): string | undefined => {
 };
 
 test("a report shows 200 characters of a value, and an ellipsis if there are more", () => {
-  // The length counts the quotes of JSON.
+  // The length of a value includes the quotes of JSON.
   expect(shownOf("a".repeat(198))).toBe(`"${"a".repeat(198)}"`);
   expect(shownOf("a".repeat(199))).toBe(`"${"a".repeat(199)}…`);
   expect(shownOf("a".repeat(1_000))).toBe(`"${"a".repeat(199)}…`);

@@ -53,7 +53,8 @@ export function differencesOf({ form, request, first, second }: Compared, rules:
   return found;
 }
 
-/** Returns the keys of two objects or two lists, so that the caller compares them key by key. An item that only one list has is a difference. */
+/** Returns the keys of two objects or two lists, so that the caller compares them key by key. An item that only one of the two lists has
+ * counts as a difference. */
 function keysOf(one: unknown, other: unknown): string[] | undefined {
   if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return undefined;
   if (Array.isArray(one) !== Array.isArray(other)) return undefined;
@@ -80,11 +81,11 @@ function translated(value: unknown, ids: ReadonlyMap<string, string>): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [translatedText(key, ids), translated(inner, ids)]));
 }
 
-/** Replaces each number in the text that is an id of the other server. */
+/** Replaces each number in the text that is an id of the second server. */
 export const translatedText = (text: string, ids: ReadonlyMap<string, string>): string =>
   ids.size === 0 ? text : text.replace(/\d+/g, (digits) => ids.get(digits) ?? digits);
 
-/** Pairs the ids in the responses of two servers to the same creation. `ids` then maps each id in `known` to the id in `own`. */
+/** Pairs the ids in the responses of two servers to the same creation. Afterwards, `ids` maps each id in `known` to the id in `own`. */
 export function learnIds(method: string, known: unknown, own: unknown, ids: Map<string, string>): void {
   if (method !== "POST") return;
   const keys = keysOf(known, own) ?? [];

@@ -154,7 +154,7 @@ describe("a recording", () => {
       sizes.push(file.size);
       expect(urlsIn(path).at(-1)).toBe(url);
       expect(urlsIn(path)).toHaveLength(sizes.length - 1);
-      // The size counts all written bytes except the end, which the next entry replaces.
+      // The size counts all written bytes except the end of the JSON, which the next entry overwrites.
       expect(file.size).toBe(statSync(path).size - "\n]}}\n".length);
     }
     expect(sizes.toSorted((a, b) => a - b)).toEqual(sizes);
@@ -230,7 +230,7 @@ describe("a recording of another program", () => {
       expect(bodyOf({ text, params: [{ name: "a", value: "1" }], mimeType: `${FORM}; charset=UTF-8` })).toBe("a=1");
       expect(bodyOf({ text, params: [] }, FORM)).toBe("");
     }
-    // The text is the sent body, even if `params` has the same values.
+    // The field `text` is the body that was sent, even if the field `params` has the same values.
     expect(bodyOf({ text: "a=%31", params: [{ name: "a", value: "1" }] }, FORM)).toBe("a=%31");
     const line = "------WebKitFormBoundaryX";
     expect(bodyOf({ params: [{ name: "title", value: "p6" }] }, PARTS)).toBe(

@@ -8,8 +8,8 @@ export const typeOf = (headers: Pairs): string => headers.find(([name]) => name.
 export const isMultipart = (headers: Pairs): boolean => /^multipart\//i.test(typeOf(headers));
 
 /**
- * Calls `change` with the name and the text of each field, and puts the returned text in its place. All other bytes of the body stay unchanged.
- * Returns undefined if the body cannot be parsed.
+ * Calls `change` with the name and the text of each form field, and replaces the field's text with the returned text. All other bytes of the
+ * body stay unchanged. Returns undefined if the body cannot be parsed.
  */
 export function changeParts(body: string, headers: Pairs, change: (name: string, text: string) => string): string | undefined {
   const bytes = Buffer.from(body, "latin1");

@@ -75,7 +75,7 @@ export function missingSecrets({ requests }: Recording, given: ReadonlyMap<strin
   return [...found.values()].filter(({ secret }) => !given.has(secret));
 }
 
-/** Returns an object's fields. Some programs write null in place of an empty object, or leave the object out. */
+/** Returns an object's fields. For an empty object, some programs write null or nothing. */
 const fieldsOf = (value: unknown): Fields => (typeof value === "object" && value !== null ? (value as Fields) : {});
 const listOf = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.map(fieldsOf) : []);
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
@@ -92,7 +92,8 @@ function requestOf({ request: given, response: answered, _secrets }: Fields): Re
   if (typeof url !== "string" || !URL.canParse(url)) throw new HarProblem(".request has no valid url");
   const recorded = listOf(request.headers).map(headerOf);
   const body = bodyOf(fieldsOf(request.postData), recorded);
-  // Proxies record a compressed body as its uncompressed text, so the header with the encoding is left out. A body that is UTF-8 is not compressed.
+  // Proxies record a compressed request body as its uncompressed text, so the header with the encoding is left out. A recorded body that is valid
+  // UTF-8 is not compressed.
   const headers = isUtf8(body) ? recorded.filter(([name]) => name.toLowerCase() !== "content-encoding") : recorded;
   const status = Number(response.status);
   return {
@@ -106,7 +107,7 @@ function requestOf({ request: given, response: answered, _secrets }: Fields): Re
 const responseTextOf = ({ text, encoding }: Fields): string =>
   encoding === "base64" ? Buffer.from(textOf(text), "base64").toString() : textOf(text);
 
-/** Checks the form of an entry in `_secrets`, because another program may write a field of the same name. */
+/** Checks the form of an entry in the field `_secrets`, because another program may write a field of that name with other data. */
 const isSecretPlace = (place: Fields): place is Fields & SecretPlace => ["in", "name", "secret"].every((name) => typeof place[name] === "string");
 
 /** Returns the address to send: characters that an address cannot contain are percent-encoded, as browsers do it. */
@@ -124,7 +125,8 @@ function headerOf({ name, value }: Fields, at: number): readonly [string, string
 
 const BASE64 = /^[A-Za-z0-9+/\r\n]*={0,2}$/;
 
-/** Decodes a body. Browsers and proxies write the encoding of a body into the field `encoding`, `plaza record` writes it into `_encoding`. */
+/** Decodes a body. Browsers and proxies write the encoding of a body into the field `encoding`, and `plaza record` writes the encoding into
+ * `_encoding`. */
 function decoded({ text, encoding, _encoding }: Fields): Buffer {
   const given = textOf(encoding) || textOf(_encoding);
   if (textOf(text) === HIDDEN)
@@ -135,7 +137,7 @@ function decoded({ text, encoding, _encoding }: Fields): Buffer {
   return Buffer.from(textOf(text), "base64");
 }
 
-/** Returns the body of a request. Programs that parse forms write the fields into `params`, and leave the text empty or out. */
+/** Returns the body of a request. Programs that parse forms write the form fields into `params`; the field `text` is then empty or missing. */
 function bodyOf(post: Fields, headers: RecordedRequest["headers"]): Buffer {
   const params = listOf(post.params);
   if (textOf(post.text) !== "" || params.length === 0) return decoded(post);

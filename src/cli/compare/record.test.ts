@@ -11,7 +11,7 @@ import { record } from "./record.ts";
 
 const GIB = 1024 ** 3;
 
-/** Records until the test calls `end`, which resolves with the exit code. */
+/** Runs `plaza record` until the test calls `end`, which resolves with the exit code. */
 async function recording(more: Readonly<Record<string, unknown>> = {}) {
   const server = Bun.serve({
     port: 0,

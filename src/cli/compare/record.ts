@@ -16,8 +16,8 @@ import { headersWithoutSecrets, SecretNames, secretPlaces, withoutSecrets } from
 import { httpAddress, orWrongUse } from "./servers.ts";
 
 /**
- * The largest recording, so that a forgotten recording does not fill the disk. When the file has this size, the proxy passes further requests on
- * without recording them.
+ * The largest recording, so that a forgotten recording does not fill the disk. When the file has this size, the proxy passes further
+ * requests on but does not record them.
  */
 const FILE_BYTES_MAX = 1024 * 1024 * 1024;
 
@@ -29,7 +29,7 @@ export function record({ upstream, out, host: givenHost = "127.0.0.1", port: giv
     const [host, port] = [String(givenHost), portOf(givenPort)];
     const pages = pagesOf({ host, allow_origin, allow_host });
     let recording: Recording | undefined;
-    // The port is opened before the file: if another recording uses the port, its file is not overwritten.
+    // The port is opened before the file: if another recording uses the port, the command fails before it overwrites the other recording's file.
     const proxy = await listening("--port", host, port, () =>
       recordingProxy({ host, port, pages, upstream: address, note: (one) => recording?.add(one) }),
     );
@@ -92,12 +92,12 @@ function unpacked(exchange: Exchange): Exchange {
     const body = gunzipSync(requestBody, { maxOutputLength: BODY_BYTES_MAX });
     return { ...exchange, requestBody: body, requestHeaders: requestHeaders.filter((header) => !isEncoding(header)) };
   } catch {
-    // A body that cannot be uncompressed is recorded unchanged; the server refuses it anyway.
+    // A body that cannot be uncompressed is recorded unchanged, because the server refuses such a request anyway.
     return exchange;
   }
 }
 
-/** Returns the body to record. Bytes that are neither text nor multipart are left out, because they may contain secrets. */
+/** Returns the body to record. A body that is neither text nor multipart is left out, because its bytes may contain secrets. */
 function bodyOf({ requestBody, requestHeaders }: Exchange): string {
   if (isMultipart(requestHeaders)) return requestBody.toString("latin1");
   return isUtf8(requestBody) ? requestBody.toString() : HIDDEN;

@@ -6,7 +6,7 @@ import { type Sent, withoutSecrets, withSecrets } from "./secrets.ts";
 
 export interface Server {
   readonly base: URL;
-  /** Returns the value of a recorded secret on this server, or undefined if the user did not give one. */
+  /** Returns the value of a recorded secret on this server, or undefined if the user did not give a value. */
   secretOf(secret: string): string | undefined;
 }
 
@@ -39,7 +39,7 @@ export async function* replay(recording: Recording, first: Server, second: Serve
   }
 }
 
-/** Maps the ids and cursors of the recording to the ids and cursors of one server. */
+/** Maps the ids and cursors in the recording to the corresponding ids and cursors of one server. */
 class Known {
   readonly #ids = new Map<string, string>();
   readonly #cursors = new Map<string, string>();

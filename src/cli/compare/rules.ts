@@ -13,8 +13,8 @@ export interface Rule {
    */
   readonly path: string;
   /**
-   * With `value`, both servers or neither must return the value, which may differ. With `anything`, the values of the two servers are not compared at
-   * all.
+   * With `value`, either both servers or neither must return the value, and the two values may differ. With `anything`, the values of the two
+   * servers are not compared at all.
    */
   readonly may_differ: "value" | "anything";
 }
@@ -29,7 +29,7 @@ export const ownRules: readonly Rule[] = [
   { path: "body.**.stream_key", may_differ: "value" },
   { path: "body.**.stream_url", may_differ: "value" },
   { path: "body.**.secure_stream_url", may_differ: "value" },
-  // The time of issue is the time at which the world was loaded, unless the token's entry in the world file has its own.
+  // The time of issue is the time at which the world was loaded, unless the token's entry in the world file has a time of issue.
   { operation: "inspectToken", path: "body.data.issued_at", may_differ: "value" },
   // The headers of the parts of a batch, such as trace id and ETag, are not compared.
   { path: "body.*.headers.**", may_differ: "anything" },

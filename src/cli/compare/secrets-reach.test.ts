@@ -21,7 +21,7 @@ test("equal values have the same name, and each new value gets the next number",
   expect(["a", "b", "a", "c", "b"].map((value) => names.of(value))).toEqual(["secret-1", "secret-2", "secret-1", "secret-3", "secret-2"]);
 });
 
-/** JSON inside JSON, up to this depth. */
+/** Secrets are found in JSON inside JSON, up to this depth. */
 const nested = (depth: number, name = "code"): string => {
   let text = JSON.stringify({ [name]: TOKEN });
   for (let around = 0; around < depth; around++) text = JSON.stringify({ inner: text });
@@ -72,7 +72,7 @@ test("a value is restored only in the place and kind of place from which it was 
   );
   // A value that a person has written into the recording stays.
   expect(withSecrets(sentAs("code=own"), [{ in: "body", name: "code", secret: "secret-1" }], () => "given").body).toBe("code=own");
-  // A value for a place that the recording does not have changes nothing.
+  // A value for a secret that the recording does not have changes nothing.
   expect(withSecrets(sentAs("code=…"), [{ in: "query", name: "code", secret: "secret-1" }], () => "given").body).toBe("code=…");
   expect(withSecrets(sentAs("", "/x?"), [], () => "given").target).toBe("/x");
 });

@@ -4,7 +4,7 @@ import { SecretNames, type Sent, secretPlaces, withoutSecrets, withSecrets } fro
 
 const TOKEN = "s3cret-token-1";
 
-/** Any bytes except those of the boundary; each character is a byte. */
+/** The body has any bytes except those of the boundary; each character stands for one byte. */
 const anyBytes = fc.uint8Array().map((bytes) => Buffer.from(bytes).toString("latin1").replaceAll("--b", ""));
 
 const multipart = (parts: readonly (readonly [string, string])[], type = "multipart/form-data; boundary=b"): Sent => ({
@@ -68,7 +68,7 @@ test("secrets in a batch's requests, in its forms and in addresses are removed, 
     const filled = withSecrets(shown, places, (secret) => values[secret]);
     const read = ({ target, body }: Sent) => [target, body].map(decodeURIComponent);
     expect(read(filled)).toEqual(read(sent));
-    // Without a value for a secret, its place stays as it is.
+    // Without a value for a secret, the field with the secret's name stays unchanged.
     expect(withSecrets(shown, places, () => undefined)).toEqual(shown);
   }
 });
@@ -100,7 +100,7 @@ test("a sent secret is removed everywhere else: in a path, a message, a field of
   expect(hidden('{"error":{"message":"the session of 100|s3cret/x= has ended"},"data":["100|s3cret/x="]}').body).toBe(
     '{"error":{"message":"the session of … has ended"},"data":["…"]}',
   );
-  // A shorter value may be in any text by chance.
+  // A shorter value is not removed, because it may be in any text by chance.
   expect(hidden("a short text").body).toBe("a short text");
 });
 

@@ -15,7 +15,8 @@ export interface Sent {
 /** Matches headers whose values give access to data. */
 const SECRET_HEADER = /^(authorization|proxy-authorization|cookie|set-cookie|x-api-key)$/i;
 
-/** Names of secrets that logs do not hide. The names are common words, and logs without the values of such names would say too little. */
+/** Names of secrets that logs do not hide, but recordings do. Logs show the values with these names, because the names are common words and logs
+ * without such values would say too little. */
 const FURTHER_NAME = /^(?:code|pin|otp|api[_-]?key|signed_request|session_?key|pass(?:wd|phrase)?|pwd|assertion)$/i;
 
 const isSecret = (name: string): boolean => isSecretName(name) || FURTHER_NAME.test(name);
@@ -109,7 +110,7 @@ const asItIs = (text: string): string => text;
 const withoutFurther: Change = (name) => (FURTHER_NAME.test(name) ? HIDDEN : undefined);
 const hidden = (text: string): string => redact(changeText(text, withoutFurther));
 
-/** Removes the secrets from a request. `hide` removes known secrets from all other texts. */
+/** Removes the secrets from a request. The function `hide` removes the secrets that were found so far from all other texts. */
 export const withoutSecrets = ({ target, headers, body }: Sent, hide = asItIs): Sent => {
   const [path = "", ...rest] = target.split("?");
   return {
@@ -131,7 +132,7 @@ export const headersWithoutSecrets = (headers: Pairs, hide = asItIs): Pairs =>
  */
 export function withSecrets(sent: Sent, places: readonly SecretPlace[], valueFor: (secret: string) => string | undefined): Sent {
   const left = [...places];
-  // A request may have several secrets of one name. The values are inserted in the order in which the secrets were recorded.
+  // A request may have several secrets with the same name. The values are inserted in the order in which the secrets were recorded.
   const valueIn =
     (where: SecretPlace["in"]): Change =>
     (name, value) => {

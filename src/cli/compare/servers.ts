@@ -9,8 +9,8 @@ import type { Given } from "../control-client.ts";
 import { fail, note, WRONG_USE } from "../terminal/output.ts";
 
 /**
- * Reads an http address. Throws for other text, and for an address that contains a user: the command does not send the user, and a recording would
- * show the password.
+ * Reads an http address. Throws if the text is no http address, or if the address contains a user: the command does not send the user, and a
+ * recording would show the password.
  */
 export function httpAddress(option: string, text: unknown): URL {
   const address = String(text);
@@ -21,7 +21,7 @@ export function httpAddress(option: string, text: unknown): URL {
   return url;
 }
 
-/** Reads the server that the options give. `prefix` is the beginning of the names of the options about the server's control API. */
+/** Reads the server that the options give. The names of the options about the server's control API begin with `prefix`. */
 export function givenServer(base: URL, controlUrl: unknown, controlKey: unknown, prefix = ""): GivenServer {
   const [urlOption, keyOption] = [`--${prefix}control-url`, `--${prefix}control-key`];
   if (controlUrl === undefined) {

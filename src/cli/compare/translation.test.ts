@@ -75,7 +75,7 @@ test("a body is JSON, or text, or absent if it is empty; bodies in a batch are r
     { body: "text" },
     { body: undefined },
   ]);
-  // These lists are not the responses of a batch.
+  // These lists look like the response to a batch, but are not.
   for (const list of ['[{"body":"5"},{"id":"5"}]', '[{"body":"5"},5]']) expect(bodyOf(list)).toEqual(JSON.parse(list));
 });
 

@@ -79,7 +79,7 @@ describe("the script of", () => {
         *) words='big small' ;;
       esac ;;
 `);
-    // The words come from the real catalogue: a field by itself, and a field with its object.
+    // The completions come from the real catalogue: a webhook field by itself, and a webhook field with its object.
     expect(script).toMatch(/ ' world make'\)\n.*\n\n {8}\*\) words='[^']*\bcustom_labels page\.custom_labels\b/);
     expect(script).toMatch(/ ' world drop'\)\n.*\n\n {8}\*\) words='' ;;/);
     expect(script).toContain("    '')\n      case $before in\n\n        *) words='send world' ;;\n");
@@ -120,7 +120,7 @@ describe("the script of", () => {
         `${at(" world new")} -a 'big small'`,
       ]),
     );
-    // An argument that may have any value has no line.
+    // For an argument that may have any value, the script has no line.
     expect(lines.filter((line) => line.includes(" world drop") && line.startsWith("complete"))).toEqual([]);
     expect(lines).toContain("complete -c plaza -f");
     expect(lines).toContain("      case ' send' ' world' ' world new' ' world make' ' world drop'");

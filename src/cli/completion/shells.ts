@@ -1,5 +1,5 @@
 /**
- * Makes the completion scripts for shells. A script reads the commands before the cursor. Then the script offers the values of the option before the
+ * Makes the completion scripts for shells. A script reads the commands before the cursor. The script offers the values of the option before the
  * cursor, or commands, options and arguments.
  */
 import type { Argument, Command, Option } from "commander";

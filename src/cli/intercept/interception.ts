@@ -24,7 +24,7 @@ export interface Interception {
   readonly isOnly: boolean;
 }
 
-/** Reads the options. Returns undefined without `--as`. Throws `ConfigProblem`. */
+/** Reads the options. Returns undefined if the option `--as` is not given. Throws `ConfigProblem`. */
 export function readInterception({ as, only }: Readonly<Record<string, unknown>>, variables: Variables): Interception | undefined {
   const named = as as readonly string[] | undefined;
   if (named === undefined) {
@@ -39,7 +39,7 @@ export function readInterception({ as, only }: Readonly<Record<string, unknown>>
   };
 }
 
-/** D-380: the default profile is the one for client libraries, because they are the programs that call the named hosts. */
+/** D-380: the default profile is the one for client libraries, because client libraries call the named hosts. */
 export const withProfile = (flags: Values, file: ConfigFile | undefined, variables: Variables): Values =>
   flags.profile === undefined && !variables[variableOf("profile")] && file?.values.profile === undefined ? { ...flags, profile: "clients" } : flags;
 
@@ -50,7 +50,7 @@ export interface RunningInterception {
   readonly variables: Readonly<Record<string, string>>;
   /** The folder of the files to which the variables point. */
   readonly folder: string;
-  /** Returns the lines about hosts that Plaza refused; empty if it refused none. */
+  /** Returns the lines about hosts that Plaza refused; empty if Plaza refused no host. */
   report(): string;
   stop(): Promise<void>;
 }

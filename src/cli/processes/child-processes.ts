@@ -1,6 +1,6 @@
 /**
- * The processes that read files for a server: `plaza read-feed`, `plaza read-world-file` and `plaza check-data`. Only other commands of plaza start
- * these processes (`src/jobs/child-process.ts`). Each process loads its modules when it runs.
+ * The processes that read files for a server: `plaza read-feed`, `plaza read-world-file` and `plaza check-data`. Only other commands of plaza
+ * start the processes for reading files (`src/jobs/child-process.ts`). Each of these commands loads its modules only when it runs.
  */
 import type { CheckedFile } from "#data-check";
 import type { FromReader, ToReader } from "#features/product-feeds/api";
@@ -14,15 +14,15 @@ import { FAILED, note } from "../terminal/output.ts";
 const MEMORY_BYTES_MAX = 512 * 1024 * 1024;
 
 /**
- * Ties this process to the server that started it: it ends when the server has ended, and signals do not end it. Returns false if no server started
- * the process, or if that server has ended already.
+ * Ties this process to the server that started it: the process ends when the server has ended, and signals do not end the process. Returns
+ * false if no server started the process, or if that server has ended already.
  */
 export function belongsToServer(command: string, starter = "`plaza start`"): boolean {
   if (process.send === undefined) {
     note(`plaza: ${command} is started only by ${starter}`);
     return false;
   }
-  // When the server has ended, nothing else ends this process.
+  // This process has to end itself when the server has ended, because nothing else ends it.
   process.on("disconnect", () => process.exit(FAILED));
   // A terminal sends its signals to all processes that belong to a command, but only the server decides when this process ends.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
@@ -30,7 +30,7 @@ export function belongsToServer(command: string, starter = "`plaza start`"): boo
   return process.connected;
 }
 
-/** The server as the child process sees it: the child sends an answer through the channel, and the server replies with one message. */
+/** The server as the child process sees it: the child sends a result through the channel, and the server replies with one message. */
 class AskingServer<Question, Answer> {
   #message = Promise.withResolvers<Question>();
 
@@ -62,7 +62,7 @@ export async function readFeedForServer(): Promise<number> {
   const begin = await server.next();
   const format = begin.kind === "begin" ? begin.format : undefined;
   for await (const piece of readFeed(partsOf(ask), format)) await ask({ kind: "piece", piece });
-  // The server ends this process when it has received this message.
+  // The server ends this process after the server has received this message.
   await ask({ kind: "end" });
   return 0;
 }
@@ -84,7 +84,7 @@ export async function readWorldFileForServer(): Promise<number> {
   for (; question.kind === "text"; question = await server.answer({ kind: "received" })) pieces.push(question.text);
   const text = pieces.join("");
   const { lineInYaml } = await import("#graph/worlds/file/text");
-  // The server ends this process when it has received the last answer.
+  // The server ends this process when it has received the last result.
   if (question.kind === "line") await server.answer({ kind: "line", line: await lineInYaml(question.path, text) });
   else await server.answer(await allParts(text, server));
   return 0;

@@ -54,7 +54,7 @@ const configOf = (more: Partial<IngestConfig> = {}): IngestConfig => ({
   ...more,
 });
 
-/** A port that gets no streams: the test calls its events. */
+/** A stand-in for the port for encoders, which gets no streams: the test calls the handlers of its events. */
 function lonePort() {
   const made = { options: undefined as unknown as rtmp.RtmpPortOptions, report: (_: readonly FeedHealth[], __: ConnectionCounts): void => {} };
   const dropped: (readonly FeedName[])[] = [];

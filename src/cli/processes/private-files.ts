@@ -1,6 +1,6 @@
 /**
- * Makes all files of this program and of its child processes readable only by its user (D-335): files get the mode 0600, folders 0700. These files
- * contain tokens and people's data. A umask is used, because SQLite makes its files with the umask of the process.
+ * Makes all files of this program and of its child processes readable only by its user (D-335): files get the mode 0600, folders 0700. The
+ * files of this program contain tokens and people's data. A umask is used, because SQLite makes its files with the umask of the process.
  */
 const PRIVATE = 0o077;
 

@@ -64,7 +64,7 @@ beforeEach(() => {
   afterThisTest(() => {
     for (const spy of spies) spy.mockRestore();
     Object.assign(process, { send: before });
-    // `start` adds listeners for the end of its output; they are removed here.
+    // `start` adds listeners for the end of its output, and the test removes these listeners here.
     for (const { stream, listeners } of streams)
       for (const one of stream.listeners("error")) if (!listeners.includes(one)) stream.removeListener("error", one as () => void);
   });

@@ -18,7 +18,7 @@ let channel = new EventEmitter();
 let sent: WorkerMessage[] = [];
 /** The exit codes of the worker, and the parts that had ended before it exited. */
 let exits: (number | "stopped" | "logged")[] = [];
-/** The functions of the report timer; the test calls them. */
+/** The functions of the report timer, which the test calls itself. */
 let reports: (() => void)[] = [];
 
 beforeEach(() => {
@@ -50,7 +50,7 @@ beforeEach(() => {
   });
 });
 
-/** Sets the values by which this process is connected to the first one. */
+/** Sets the values by which this process is connected to the first process. */
 function set(values: object): void {
   for (const [name, value] of Object.entries(values)) Object.defineProperty(process, name, { value, configurable: true, writable: true });
 }

@@ -18,7 +18,7 @@ import type { AttemptSeen } from "#webhooks/observer";
 import type { ServedMetrics } from "../worker.ts";
 import { startWithWorkers } from "../workers.ts";
 
-/** A worker as the first process sees it. This worker notes the messages to it, and does the steps that the test asks for. */
+/** A worker as the first process sees it. This worker records the messages that it gets, and does the steps that the test asks for. */
 class LoneWorker extends EventEmitter {
   readonly sent: { kind: string; config?: Config; secretKey?: string }[] = [];
   readonly kills: string[] = [];
@@ -40,11 +40,11 @@ class LoneWorker extends EventEmitter {
   serve = (metrics: ServedMetrics, ...worlds: object[]): boolean => this.emit("message", { kind: "served", metrics, worlds });
 }
 
-/** The timers that the test moves: the pause between attempts, and the time of ending processes. All other timers run. */
+/** The timers that the test moves: the pause between attempts, and the time of ending processes. Only the other timers run by the real clock. */
 const PAUSES = [1_000, 11_000];
 
 let workers: LoneWorker[] = [];
-/** The pauses that have not ended; the test ends them. */
+/** The pauses that have not ended yet; the test ends these pauses. */
 let pauses: { ms: number; end: () => void }[] = [];
 let passedMs = 0;
 
@@ -142,7 +142,7 @@ describe("the start", () => {
     expect(kindsTo(workers[0] as LoneWorker)).toEqual(["config"]);
     workers[1]?.exit(0);
     expect(await failed).toBe(`a worker ended before it was ready, with ${text}`);
-    // The port is free now.
+    // The port is free from now on.
     await Bun.serve({ port: Number(port), hostname: "127.0.0.1", fetch: () => new Response() }).stop(true);
   });
 
@@ -275,7 +275,8 @@ describe("what workers have served", () => {
     second.serve(servedWith(5, busy));
     expect(await counted()).toEqual([9, 4, 6]);
     first.exit(1);
-    // A message of the ended worker may come after its end. A message after the worker's end does not count, as if the worker had never reported.
+    // A message of the ended worker may come after its end. A message that comes after the worker's end is ignored, as if the worker had never
+    // reported.
     first.serve(servedWith(100));
     expect(await counted()).toEqual([9, 2, 3]);
     pauses[0]?.end();

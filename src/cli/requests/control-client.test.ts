@@ -12,7 +12,7 @@ import { controlRequests, findServerAddress, mayHaveServer, pidOnData, serverAdd
 
 beforeEach(() => variables({ PLAZA_CONTROL_URL: undefined, PLAZA_CONTROL_KEY: undefined, PLAZA_DATA: undefined, PLAZA_CONFIG: undefined }));
 
-/** A folder with the file of a server of this process, at the address, and its key. */
+/** Makes a data folder with a server's key and the file that says that a server of this process runs at `address`. */
 function dataOfServer(control_url = "http://folder:1", key: string | undefined = "key-of-the-folder"): string {
   const data = temporaryFolder();
   announceServer({ data }, { pid: process.pid, base_url: "http://g", control_url });

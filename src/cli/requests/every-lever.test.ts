@@ -1,4 +1,4 @@
-/** Each command that is made from a route runs against the control API; the harness compares its responses with its document. */
+/** Each command that is made from a route runs against the control API; the test compares the API's responses with its OpenAPI document. */
 import { expect, test } from "bun:test";
 import { commandLine } from "#harness/cli/command-line";
 import { controlStub } from "#harness/cli/control-stub";
@@ -107,7 +107,7 @@ test("the command prints what the route returns", async () => {
   await plaza.close();
 });
 
-/** Commands that are not made from a route, and print entries of its response: the newest last for requests. */
+/** Commands that are not made from a route, but print the entries of a route's response; requests are printed with the newest last. */
 const byHand = [
   { line: "logs", path: "requests?limit=20", isReversed: true },
   { line: "deliveries list", path: "deliveries?limit=20", isReversed: false },

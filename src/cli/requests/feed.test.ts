@@ -23,7 +23,7 @@ const fileOf = (text: string): string => {
 test("sends the whole file, byte for byte, and then asks until the server has read it", async () => {
   const stub = feed("running", "running", "done");
   const streams = written();
-  // The text is longer than one piece, and its length is not a multiple of a piece.
+  // The text is longer than one piece of the upload, and its length is not a multiple of the length of a piece.
   const text = "abcdefghij".repeat(30_000);
   expect(await uploadFeed(fileOf(text), { ...stub.given, world_name: "a/b", feed: "8/1", format: "csv" })).toBe(0);
   expect(stub.asked.map(({ method, path }) => `${method} ${path}`)).toEqual([

@@ -1,4 +1,4 @@
-/** `plaza backup`: the files that it copies, and its refusals. `test/deploy` tests it while a server writes. */
+/** `plaza backup`: the files that it copies, and its refusals. The tests in `test/deploy` run `plaza backup` while a server writes. */
 import { beforeEach, expect, spyOn, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -71,7 +71,7 @@ test("recordings can be left out, and are copied from their own folder", async (
   expect(existsSync(join(await copyWith({ recordings: false }), "recordings"))).toBe(false);
   variables({ PLAZA_RECORDINGS: recordings });
   expect(readdirSync(join(await copyWith({ recordings: true }), "recordings"))).toEqual(["1.ts"]);
-  // No video was recorded.
+  // The world has no recordings of live video.
   variables({ PLAZA_RECORDINGS: join(recordings, "none") });
   expect(readdirSync(await copyWith({})).sort()).toEqual(["default.sqlite", "snapshots"]);
 });

@@ -24,7 +24,7 @@ import { FAILED, printable, say } from "../terminal/output.ts";
 
 interface Finding {
   readonly health: "ok" | "warning" | "problem";
-  /** One line that names the problem and its solution. */
+  /** The finding in one line, which names the problem and its solution. */
   readonly text: string;
 }
 

@@ -40,7 +40,7 @@ tokens:
 
 const DATA = ".plaza";
 
-/** The folder for the skill file. Coding agents read one folder for each skill. */
+/** The folder for the skill file. Coding agents read skills from folders, with one folder for each skill. */
 const SKILL_FOLDER = ".agents/skills/plaza";
 
 const skillText = (plaza: string): string => `---
@@ -91,8 +91,8 @@ Start the sandbox, and send its webhooks to your receiver:
 }
 
 /**
- * Returns the command that a user types in the folder. Without `--no-install`, npx would fetch a foreign package of that name if Plaza is not
- * installed.
+ * Returns the command that a user types in the folder. Without `--no-install`, npx would fetch a foreign package with the name of the
+ * command if Plaza is not installed.
  */
 function commandIn(folder: string): string {
   if (existsSync(join(folder, PACKAGE))) return "npx --no-install plaza";
@@ -125,7 +125,8 @@ function create(folder: string, name: string, text: string): void {
   }
 }
 
-/** Creates the data folder with a file that makes git ignore the folder: the server stores keys there, which do not belong in a repository. */
+/** Creates the data folder with a file that makes git ignore the folder, because the server stores keys there that do not belong in a
+ * repository. */
 function ignoreData(folder: string): void {
   mkdirSync(join(folder, DATA), { recursive: true, mode: 0o700 });
   create(folder, `${DATA}/.gitignore`, "*\n");

@@ -28,7 +28,7 @@ export function logs(given: Given): Promise<number> {
       (pair): pair is [string, string] => typeof pair[1] === "string",
     );
     const query = new URLSearchParams(filter);
-    // The stream begins before the list is read, so that no request between the two is missed.
+    // The stream of requests begins before the list of requests is read, so that no request between the two is missed.
     const following = given.follow === true ? await follow(control, query) : undefined;
     const limit = new URLSearchParams([...filter, ["limit", String(given.limit ?? LIMIT_DEFAULT)]]);
     const { data } = (await control.request("GET", `requests?${limit}`)) as { data: Seen[] };

@@ -9,7 +9,7 @@ import { migrateData } from "./migrate.ts";
 
 test("the migrations of each world, as text or as JSON; a dry run changes nothing", async () => {
   const data = temporaryFolder();
-  // The data of a version that had no login.
+  // The data of an earlier version of Plaza, which had no login.
   const earlier = migrationsOf(buildRegistry()).filter(({ feature }) => feature !== "login");
   await (await (await databasesIn(data, earlier, { version: "0.0.1" })).open("default")).close();
   const streams = written();

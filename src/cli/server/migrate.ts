@@ -14,7 +14,7 @@ import type { Given } from "../control-client.ts";
 import { exitCodeOf, explain } from "../process-end.ts";
 import { printable, say } from "../terminal/output.ts";
 
-/** The first world. The database of this world has the declarations of all processes of a server, so this database is opened first. */
+/** The first world. The database of the first world has the declarations of all processes of a server, so this database is opened first. */
 const FIRST = "default";
 const LINE_EVERY_MS = 1_000;
 

@@ -1,4 +1,4 @@
-/** The commands about a server and about the project that uses it. Each command loads its modules when it runs. */
+/** The commands about a server and about the project that uses it. Each of these commands loads its modules only when it runs. */
 import { Argument, type Command } from "commander";
 import { collected, runs, serverCommand } from "../command-options.ts";
 

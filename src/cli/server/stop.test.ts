@@ -11,7 +11,7 @@ test("a remote server has ended when nobody listens any more", async () => {
   let looks = 0;
   const stub = controlStub(({ path }) => {
     if (path === "/v1/server") return { pid: 77, drain_delay_ms: 0 };
-    // The server stops when it is asked for the third time.
+    // The server stops responding when the command checks the server for the third time.
     if (path === "/healthz" && ++looks === 3) queueMicrotask(stub.stop);
     return {};
   });
@@ -38,7 +38,7 @@ test("a local server has ended when its process has, even if its address still r
 });
 
 test("a server that does not end within 15 s after its drain is a failure", async () => {
-  // The server's process is this one, which does not end.
+  // The server's process is the process of this test, which does not end.
   const stub = controlStub(() => ({ pid: process.pid, drain_delay_ms: 5_000 }));
   const data = temporaryFolder();
   announceServer({ data }, { pid: process.pid, base_url: "", control_url: stub.url });

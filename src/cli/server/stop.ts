@@ -11,7 +11,7 @@ import { fail, note, say } from "../terminal/output.ts";
 const WITHIN_MS = 15_000;
 const LOOK_MS = 50;
 
-/** Ends the server. Resolves with 0 if no server runs afterwards, also if no server ran before. */
+/** Ends the server. Resolves with 0 if no server runs after the command, even if no server ran before it. */
 export function stop(given: Given): Promise<number> {
   return withServer(
     given,

@@ -1,6 +1,6 @@
 /**
- * The schemas of the JSON that commands print with `--json` if that JSON is not simply the response of one route. `docs/reference/commands.md` is
- * written from these schemas, and the tests of the commands check the output against them.
+ * The schemas of the JSON that commands print with `--json` if that JSON is not simply the response of one route. The page
+ * `docs/reference/commands.md` is generated from these schemas, and the tests of the commands check the output against the schemas.
  */
 
 import { Type } from "typebox";

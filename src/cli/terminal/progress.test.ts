@@ -31,7 +31,7 @@ function terminal(columns = 120, isTTY = true) {
   for (const spy of [clock, timers, cleared]) afterThisTest(() => spy.mockRestore());
   const streams = written();
   return {
-    /** The lines that were written since the last call; each line replaces the one before. */
+    /** The progress lines that were written since the last call; on a terminal each line replaces the line before. */
     shown: (): string[] => {
       const lines = streams.err.split(CLEARED).slice(1);
       streams.err = "";

@@ -46,7 +46,7 @@ export class Progress {
     };
     clearInterval(this.#ticking);
     tick();
-    // This is a timer, because no other event updates the line while the work runs.
+    // A timer updates the line, because no other event does so while the work runs.
     this.#ticking = setInterval(tick, 1_000);
   }
 
@@ -57,7 +57,8 @@ export class Progress {
     this.#isShown = false;
   }
 
-  /** Writes the line, cut to the width of the terminal. A longer line would wrap, and only its last row would be erased. */
+  /** Writes the line, cut to the width of the terminal. A line that is longer than the terminal would wrap, and only its last row would be
+   * erased. */
   #write(text: string): void {
     this.#isShown = true;
     process.stderr.write(CLEARED + `${this.#label} ${text}`.slice(0, (process.stderr.columns || COLUMNS_DEFAULT) - 1));

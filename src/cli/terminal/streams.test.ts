@@ -10,7 +10,7 @@ import { nextTurn } from "#kernel/turns";
 import { outputClosed } from "../process-end.ts";
 import { printable, readTextFile } from "./output.ts";
 
-/** Adds the listeners only for this test. */
+/** Adds the listeners for the end of the output only for this test. */
 function watched(): Promise<void> {
   const streams = [process.stdout, process.stderr];
   const before = streams.map((stream) => stream.listeners("error"));

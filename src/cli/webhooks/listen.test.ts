@@ -12,7 +12,7 @@ import { type AppEntry, findApp, type Subscribed } from "./subscribing.ts";
 
 const WORLD = "/v1/worlds/default";
 
-/** A control API with one app, which keeps the values that it is given. */
+/** A stand-in for the control API with one app, which stores the values that the command sends. */
 function world(app: object = {}) {
   const fresh: Record<string, unknown> = { id: "1001", secret: "s3cret", ...app };
   let stored = fresh;
@@ -127,7 +127,7 @@ test("what is handed on has the bytes and the headers of the webhook, and the se
     headers: { ...signed(body), "x-own": "1", connection: "close" },
   });
   expect(response.status).toBe(307);
-  // The receiver has the time for which the server waits (D-62).
+  // The receiver may take as long as the server waits for a response (D-62).
   expect(limits).toHaveBeenCalledWith(15_000);
   expect(receiver.posts).toHaveLength(1);
   expect(receiver.posts[0]?.body).toBe(body);
@@ -214,7 +214,7 @@ describe("the app", () => {
     expect(streams.out).toContain("\nsigning secret: s3cret (for a Standard Webhooks library: whsec_czNjcmV0)\n");
     expect(await end()).toBe(0);
     expect(stub.app()).toMatchObject({ callback: null, subscriptions: [] });
-    // The subscriptions of page and catalog both subscribe the page.
+    // The app's subscriptions to page and to catalog both subscribe the page.
     const [taken, page] = ["/nodes/apps/1001", "/nodes/pages/2001"];
     expect(patches(stub)).toEqual([taken, page, page, taken, page, page]);
   });
@@ -240,7 +240,8 @@ describe("the app", () => {
   test.each([false, true])("is taken again from a server that comes back only where that has another world: %p", async (isAnew) => {
     const stub = world();
     const streams = written();
-    // The listener looks for the server each second; in this test such a second passes at once. Other timers run as usual.
+    // The listener looks for the server each second; in this test the timer of a second fires at once. All timers except the listener's timer
+    // run as usual.
     let seconds = 0;
     const setTimer = globalThis.setTimeout;
     const spy = spyOn(globalThis, "setTimeout").mockImplementation(((then: () => void, ms = 0, ...more: unknown[]) => {
@@ -301,11 +302,11 @@ test("the receiver's address may be a port, a host or an http address, and nothi
   }
 });
 
-/** The callback of an app before several listeners begin, one after another, and end in any order. */
+/** The callback that an app has before several listeners begin, one after another, and end in any order. */
 const OWN = { url: "http://own/", verify_token: "own", verified: true };
 const SUBSCRIPTIONS = [{ object: "page", fields: ["feed"], callback: { url: "http://pages/" } }] as const;
 
-/** An app as the control API keeps it, and the pages that were restored. */
+/** An app as the control API stores it, and the pages that were restored. */
 function appWith(entry: Partial<AppEntry> = { callback: OWN, subscriptions: SUBSCRIPTIONS }) {
   const state = { app: { id: "1001", secret: "s3cret", ...entry } as AppEntry | undefined };
   const changes: string[] = [];
@@ -324,7 +325,7 @@ function appWith(entry: Partial<AppEntry> = { callback: OWN, subscriptions: SUBS
       return state.app;
     },
   } as unknown as ControlRequests;
-  /** Takes the app, as the listener at `url` does, and returns the function that ends the listener. */
+  /** Replaces the callback of the app, as the listener at `url` does, and returns the function that ends the listener. */
   const listen = async (url: string, fields?: Parameters<typeof takeCallback>[3]) => {
     await takeCallback(control, await findApp(control, "1001"), url, fields);
     const page: Subscribed = { object: "page", id: new URL(url).hostname, before: { id: "" } };
@@ -383,7 +384,7 @@ test("one that begins when another has ended gives back what was left by that on
   await endA();
   const length = state.app?.callback?.verify_token?.length as number;
   const endC = await listen("http://c/");
-  // The verify token has each earlier state only once.
+  // The verify token contains each earlier callback only once.
   expect(state.app?.callback?.verify_token?.length).toBeLessThan(2 * length);
   expect(pages()).toEqual([]);
   await endB();

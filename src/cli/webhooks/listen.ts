@@ -34,7 +34,7 @@ const BAD_GATEWAY = 502;
 const BAD_REQUEST = 400;
 const UNAUTHORIZED = 401;
 const HOST = "127.0.0.1";
-/** The time in which the receiver must respond. The server waits for the same time (D-62). */
+/** The time in which the receiver must respond. The server waits equally long for the response of `plaza listen` (D-62). */
 const FORWARD_MS_MAX = 15_000;
 
 /** Listens until a signal ends the command. Resolves with the exit code. */
@@ -119,8 +119,8 @@ const handshakeResponse = ({ target }: RequestHead): CommandResponse =>
 const SIGNATURE = "x-hub-signature-256";
 
 /**
- * Checks whether webhooks are signed with the app's secret. Without the check any program on this machine, or with a tunnel on the internet, could
- * send a webhook to the listener.
+ * Checks whether webhooks are signed with the app's secret. Without the check of signatures, any program on this machine, or on the internet if a
+ * tunnel is used, could send a webhook to the listener.
  */
 class Signed {
   readonly #control: () => ControlRequests;
@@ -160,7 +160,8 @@ function forwardAddress(given: unknown): string | undefined {
 }
 
 /**
- * The app's subscriptions while the command listens: the events of the option; undefined for the app's own subscriptions; every event if it has none.
+ * The app's subscriptions while the command listens: the events of the option, undefined for the app's own subscriptions, or every event if the
+ * app has none.
  */
 function fieldsFor({ subscriptions = [] }: AppEntry, names: string | undefined): Fields | undefined {
   if (names === undefined && subscriptions.length > 0) return undefined;
@@ -224,8 +225,8 @@ function summaryOf({ object, entry }: Webhook): string {
 
 /**
  * `plaza listen` replaces the callback of an app and restores it. If several listeners run for one app, the last one receives the webhooks. Each
- * listener stores the app's earlier callbacks in the verify token of its own callback, so that the listeners can end in any order. The verify token
- * can be used for this, because a listener's callback is never verified.
+ * listener stores the app's earlier callbacks in the verify token of its own callback, so that the listeners can end in any order. The verify
+ * token can store the earlier callbacks, because a listener's callback is never verified.
  */
 type Callback = NonNullable<AppEntry["callback"]>;
 
@@ -266,21 +267,22 @@ const pathOf = (id: string): string => `nodes/apps/${id}`;
 /** Makes `url` the only callback of the app. */
 export async function takeCallback(control: ControlRequests, app: AppEntry, url: string, fields: Fields | undefined): Promise<void> {
   const wanted = fields === undefined ? (app.subscriptions ?? []) : Object.entries(fields).map(([object, names]) => ({ object, fields: names }));
-  // The callbacks of single objects are left out, because the server would send the webhooks there.
+  // The callbacks of single objects are left out, because the server would send webhooks to these callbacks instead of the listener.
   const subscriptions = wanted.map(({ object, fields: names }) => ({ object, fields: names }));
   const taken = { before: [stateOf(app), ...(takenOf(app) ?? nothing).before], accounts: [] };
   await control.request("PATCH", pathOf(app.id), { callback: callbackOf({ url, verified: true }, taken), subscriptions });
 }
 
 /**
- * Whether the listener at `url` is the app's callback, or is stored as an earlier callback. If the world was reset or replaced, the app does not have
- * the listener any more.
+ * Whether the listener at `url` is the app's callback, or is stored as an earlier callback. If the world was reset or replaced, the app's
+ * callback is no longer the listener.
  */
 export const isTaken = (app: AppEntry, url: string): boolean =>
   app.callback?.url === url || takenOf(app)?.before.some((state) => state.callback?.url === url) === true;
 
 /**
- * Restores callback, subscriptions and accounts. If another listener began after this one, the later listener gets the data to restore all of this.
+ * Restores callback, subscriptions and accounts. If another listener began after this one, the later listener gets the data that this listener
+ * would restore.
  */
 export async function giveBack(control: ControlRequests, id: string, url: string, accounts: readonly Subscribed[]): Promise<void> {
   const app = await findApp(control, id).catch(goneOnly);
@@ -291,7 +293,7 @@ export async function giveBack(control: ControlRequests, id: string, url: string
     await control.request("PATCH", pathOf(id), { callback: callbackOf(callback, without(taken, own, accounts)) });
     return;
   }
-  // If another program has set the callback meanwhile, that callback stays.
+  // If another program has set the app's callback meanwhile, the callback of that program stays.
   const [last, ...before] = callback?.url === url ? taken.before : [];
   if (last !== undefined) {
     const isListener = last.callback !== null && before.length > 0;

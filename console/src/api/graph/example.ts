@@ -1,7 +1,7 @@
-/** Makes an example of a new node from the schema of the body that creates it. */
+/** Makes an example of a new node from the schema of the request body that creates such a node. */
 import { type Entry, kindNamedBy, type Schema } from "./kinds.ts";
 
-/** Kinds that a key refers to, if the key has another name than the kind. */
+/** The kinds of nodes that keys refer to, if the key has another name than the kind. */
 const REFERRED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   media: { owner: "social_accounts" },
   microblog_media: { owner: "microblog_users" },
@@ -12,7 +12,7 @@ const REFERRED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   migration_intents: { waba: "chatapp_accounts", solution: "solutions" },
 };
 
-/** The key by which people know a node. An example has this key although the node does not need it. */
+/** The key by which people know a node. An example has this key although the key is optional. */
 const NAMES = ["name", "username", "title", "caption", "text"];
 
 const ID_PATTERN = "^[1-9][0-9]{0,18}$";
@@ -44,7 +44,7 @@ function exampleValue(key: string, schema: Schema): unknown {
   }
 }
 
-/** The keys of a body: first the required ones, then the names, then the others. */
+/** The keys of a request body: first the required keys, then the keys with names, then all other keys. */
 export function keysOf({ properties = {}, required = [] }: Schema): readonly string[] {
   const rank = (key: string): number => (required.includes(key) ? 0 : NAMES.includes(key) ? 1 : key === "id" ? 3 : 2);
   return Object.keys(properties).sort((a, b) => rank(a) - rank(b));

@@ -28,7 +28,7 @@ export async function mintCopy(w: string, id: string): Promise<string> {
   }
 }
 
-/** Call this after the world's time was moved or tokens were revoked: the copies may no longer be valid. */
+/** Call this function after the world's time was moved or tokens were revoked, because the copies of tokens may no longer be valid. */
 export function forgetCopies(): void {
   for (const [key, { value }] of copies) copies.set(key, { value, untilMs: 0 });
 }

@@ -1,4 +1,4 @@
-/** The kinds of nodes, as the document of the control API has them. */
+/** The kinds of nodes, from the OpenAPI document of the control API. */
 
 /** A node in the form that a world file has. */
 export type Entry = Readonly<Record<string, unknown>>;
@@ -32,7 +32,7 @@ export interface Kind {
   readonly name: string;
   /** The keys of a node, in the order of a world file. */
   readonly keys: readonly string[];
-  /** The schema of the body that creates a node. */
+  /** The schema of the request body that creates a node. */
   readonly create: Schema;
 }
 
@@ -43,10 +43,10 @@ export const kindsIn = ({ paths, components: { schemas } }: Document): readonly 
     .sort()
     .map((name) => {
       const body = paths[`/v1/worlds/{w}/nodes/${name}`]?.post?.requestBody?.content["application/json"]?.schema ?? {};
-      // The body of a kind without an id of its own is the node itself.
+      // If a kind of node has no id of its own, the request body is the node itself.
       return { name, keys: Object.keys(schemas[name]?.properties ?? {}), create: body.$ref === undefined ? body : (schemas[name] ?? body) };
     });
 
-/** The kind of node that a key of an entry refers to: `page` refers to one of `pages`. */
+/** The kind of node that a key of another node refers to: the key `page` refers to one of `pages`. */
 export const kindNamedBy = (key: string, kinds: readonly string[]): string | undefined =>
   kinds.find((kind) => kind === `${key}s` || kind === key.replace(/y$/, "ies"));

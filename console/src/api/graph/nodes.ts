@@ -1,9 +1,9 @@
-/** Nodes of every kind, in the form that a world file has. The console takes the kinds from the document of the control API. */
+/** Nodes of every kind, in the form that a world file has. The console takes the kinds of nodes from the OpenAPI document of the control API. */
 import { queryOptions } from "@tanstack/react-query";
 import { api, dataOf } from "../client.ts";
 import { type Document, type Entry, kindsIn } from "./kinds.ts";
 
-/** The requests of all kinds have the same form, so the types are those of one kind. */
+/** The requests for all kinds of nodes have the same form, so the types of one kind are used for all kinds. */
 const LIST = "/v1/worlds/{w}/nodes/labels";
 const ONE = "/v1/worlds/{w}/nodes/labels/{id}";
 const listPath = (kind: string) => `/v1/worlds/{w}/nodes/${kind}` as typeof LIST;
@@ -16,7 +16,7 @@ export const kindsQuery = queryOptions({
 });
 
 const LIMIT = 200;
-/** Names change seldom; each change that a person makes here reads them anew. */
+/** Names of nodes change seldom, and the console reads them again after each change that a person makes in it. */
 const NAMES_MS = 30_000;
 
 export const listNodes = (w: string, kind: string, after: string | undefined) =>
@@ -27,7 +27,7 @@ export const listNodes = (w: string, kind: string, after: string | undefined) =>
     paging: { next?: string };
   }>;
 
-/** The first page of the nodes of a kind, which names and choices of nodes share. */
+/** The first page of the nodes of a kind, from which the console takes both the names of nodes and the choices in forms. */
 export const nodesQuery = (w: string, kind: string) =>
   queryOptions({ queryKey: ["nodes", w, kind, "first"], queryFn: () => listNodes(w, kind, undefined), staleTime: NAMES_MS });
 

@@ -40,7 +40,7 @@ const IN_QUERY = /(^|&)(access_token|oauth_token)=…/g;
 const IN_JSON = /"access_token"\s*:\s*"…"/g;
 
 /**
- * Puts `token` in each place of the request that has a token. Throws if the log lacks a part of the request: its text was cut, or it has a secret
+ * Puts `token` in place of each token in the request. Throws if the log lacks a part of the request: its text was cut, or it has a secret
  * that is not a token.
  */
 export function requestAnew({ method, surface, path, query, request_body, story }: Logged, server: Addresses, token: string): Sendable {
@@ -72,7 +72,7 @@ export interface Sent {
 /** Sends a request to the graph. Throws if the console cannot reach the server. */
 export async function send({ method, url, headers, body }: Sendable): Promise<Sent> {
   const response = await fetch(url, { method, headers: { ...headers }, ...(body === undefined ? {} : { body }), referrerPolicy: "no-referrer" });
-  // The copy of the token may have expired because the world's clock was moved.
+  // The console's copy of the token may have expired because the world's clock was moved.
   if (response.status === 401 || response.status === 403) forgetCopies();
   const trace = response.headers.get("x-pf-trace-id") ?? undefined;
   return { status: response.status, trace, headers: [...response.headers], body: await response.text() };

@@ -13,7 +13,7 @@ export interface DeviceView {
   readonly events: readonly DeviceEvent[];
 }
 
-/** Reads a device. Its events get keys that count from the oldest event in the response. */
+/** Reads a device. The events of a device get keys that count from the oldest event in the response. */
 export async function readDevice(w: string, app: string, advertiser_id: string): Promise<DeviceView> {
   const device = await dataOf(api.GET(PATH, { params: { path: { w, app }, query: { advertiser_id } } }));
   return { ...device, events: device.events.map((event, at, { length }) => ({ ...event, key: length - at })) };

@@ -13,7 +13,7 @@ export interface Filled {
   readonly id: string;
   /** The version in the address; empty for an address without a version. */
   readonly version: string;
-  /** The typed texts, by the name of the parameter. */
+  /** The texts that a person typed, by the name of the parameter. */
   readonly values: Readonly<Record<string, string>>;
 }
 
@@ -65,7 +65,7 @@ function typedValue({ name, schema }: Parameter, text: string): unknown {
   }
 }
 
-/** Makes a request from a filled-in form. Puts `token` in each place in which the operation requires a token. */
+/** Makes a request from a filled-in form. Uses `token` wherever the operation requires a token. */
 export function requestOf(operation: Operation, { id, version, values }: Filled, server: Addresses, token: string): Sendable {
   const { method, surface, path, token_places, all_places, parameters } = operation;
   const places = all_places ? token_places : [token_places.includes("bearer") ? "bearer" : (token_places[0] ?? "bearer")];

@@ -1,4 +1,4 @@
-/** Live videos: the list of all, the running ones as they change, and one video with the health of its stream. */
+/** Live videos: the list of all videos, the running videos as they change, and one video with the health of its stream. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
 import type { paths } from "../../../generated/control-api.d.ts";
@@ -30,7 +30,7 @@ interface Entry {
   readonly creation_time?: number;
 }
 
-/** The state that a node's status stands for. Some statuses have another name than their state. */
+/** The state that a node's status stands for. Some statuses of a live video's node have another name than the corresponding state. */
 const stateOf = ({ status, condition }: Entry): string => condition ?? { LIVE_STOPPED: "stopped" }[status] ?? status.toLowerCase();
 
 const NOTHING: ReadonlyMap<string, LiveState> = new Map();

@@ -8,7 +8,7 @@ interface GraphErrorBody {
   readonly error_data?: { readonly parameter?: string };
 }
 
-/** The error in a body, from both of its forms: the whole body, or the object below `error`. */
+/** The error in a response body, in both of its forms: the whole body is the error, or the object below `error` is. */
 export function errorIn(text: string): GraphErrorBody | undefined {
   try {
     const body = JSON.parse(text) as GraphErrorBody & { readonly error?: GraphErrorBody };

@@ -20,7 +20,7 @@ const readDeliveries = (w: string, filter: DeliveryFilter, after: string | undef
 
 export type Delivery = Awaited<ReturnType<typeof readDeliveries>>["data"][number];
 
-/** The webhooks that match a filter. The stream's newer states of webhooks replace those of the list. */
+/** The webhooks that match a filter. The newer webhooks from the stream replace the same webhooks in the list. */
 export function useDeliveries(w: string, filter: DeliveryFilter): List<Delivery> {
   const list = useList(["deliveries", w, filter], (after) => readDeliveries(w, filter, after));
   const client = useQueryClient();
