@@ -39,7 +39,7 @@ interface SeenInWorld {
 interface SealedConfig {
   readonly kind: "config";
   readonly config: Config;
-  /** The secret key in base64, because only text can be sent through the channel. */
+  /** The key that seals secrets, in base64, because only text can be sent through the channel between the processes. */
   readonly secretKey: string | undefined;
   readonly furtherSecretKeys: readonly string[];
 }
@@ -61,8 +61,8 @@ const textOf = (key: Uint8Array): string => Buffer.from(key).toString("base64");
 const bytesOf = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "base64"));
 
 /**
- * The interval of reports. When a worker has served a request, the control API shows the request after this time at the latest. Ten reports a second
- * have no measurable cost.
+ * The interval of reports. After a worker has served a request, it takes at most this time until the control API shows the request. Ten reports
+ * a second have no measurable cost.
  */
 const REPORT_EVERY_MS = 100;
 
@@ -109,7 +109,8 @@ const send = (message: WorkerMessage): void => void process.send?.(message);
 /** Returns a function that sends a report if there were requests or changed database problems since the last report. */
 function reporter({ worlds, readMetrics }: RunningPlaza): () => void {
   let reportedCount = "0 0 ";
-  /** The number of reported requests of each world. The request log of a world exists also while the world is idle. */
+  /** For each world's request log, the number of requests that the worker has reported so far. The request log of a world still exists while the
+   * world is idle. */
   const reported = new WeakMap<RequestLog, number>();
   const newOf = (world: OpenWorld): SeenInWorld => {
     const requests = world.requests.from(reported.get(world.requests) ?? 0);

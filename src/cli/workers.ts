@@ -1,7 +1,7 @@
 /**
- * Runs the option `--workers N`: N processes share the port of the graph. The first process serves only the control API, loads the world, starts the
- * workers, replaces a worker that dies, and ends the workers when it ends. Workers report the requests that they served, so that the control API
- * shows the requests and metrics of all processes. A worker ends when its channel to the first process closes.
+ * Implements the option `--workers N`: N processes share the port of the graph. The first process serves only the control API, loads the world,
+ * starts the workers, replaces a worker that dies, and ends the workers when it ends. Workers report the requests that they served, so that the
+ * control API shows the requests and metrics of all processes. A worker ends when its channel to the first process closes.
  */
 import cluster, { type Worker } from "node:cluster";
 import type { Config } from "#config/config";
@@ -42,7 +42,7 @@ export async function startWithWorkers(asked: Config, log: Log): Promise<Running
       for (const one of seen)
         adopt(worlds, one).catch((error: unknown) => log.warn({ world: one.world, ...errorFields(error) }, "requests of a worker cannot be shown"));
     };
-    // Live ingest runs in the first process. The workers tell clients the ports of the first process.
+    // Live ingest runs in the first process. The workers tell clients the ports of the first process for live video.
     const { rtmpPort = config.rtmp_port, rtmpsPort = config.rtmps_port } = first.streaming ?? {};
     await workers.start({ ...config, rtmp_port: rtmpPort, rtmps_port: rtmpsPort });
     reserved.release();
@@ -60,7 +60,7 @@ export async function startWithWorkers(asked: Config, log: Log): Promise<Running
 
 async function adopt(worlds: Worlds, { world: name, requests, unserved, appEvents }: ServedMessage["worlds"][number]): Promise<void> {
   const held = await worlds.hold(name);
-  // The world was deleted after the worker served the requests.
+  // The world does not exist any more: it was deleted after the worker served the requests.
   if (held === undefined) return;
   for (const entry of requests) held.world.requests.adopt(entry);
   if (unserved !== undefined) held.world.unserved?.adopt(unserved);
@@ -75,14 +75,15 @@ class Workers {
   readonly #log: Log;
   readonly #running = new Map<Worker, MetricsReport | undefined>();
   readonly #asked = new Map<Worker, PromiseWithResolvers<void>>();
-  /** The metrics of workers that have ended. The metrics still count, because a counter must never decrease. */
+  /** The metrics of workers that have ended. The metrics of ended workers are still added to the sums, because a counter must never decrease. */
   #ended: MetricsReport | undefined;
   #isStopping = false;
   onServed: (message: ServedMessage) => void = () => {};
 
   constructor(log: Log) {
     this.#log = log;
-    // A single executable is its own program, so it gets only the command as argument. Bun's flags are built into the executable.
+    // If Plaza runs as a single executable, it is its own program, so the worker gets only the command as argument. Bun's flags are built
+    // into the executable.
     cluster.setupPrimary(isExecutable ? { exec: "worker", args: [], execArgv: [] } : { exec: process.argv[1] as string, args: ["worker"] });
   }
 
@@ -131,7 +132,8 @@ class Workers {
     });
   }
 
-  /** Asks a worker for its metrics, and resolves when they have arrived. A worker that has not responded yet is not asked again. */
+  /** Asks a worker for its metrics, and resolves when they have arrived. While a worker's response is still missing, the worker is not asked
+   * again. */
   #ask(worker: Worker): Promise<void> {
     const asked = this.#asked.get(worker) ?? Promise.withResolvers<void>();
     if (!this.#asked.has(worker)) worker.send(REPORT);

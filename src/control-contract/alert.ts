@@ -1,8 +1,9 @@
-/** Alerts are problems of a world that need attention. The server itself and the features report them (D-279). */
+/** Alerts are problems of a world that need attention. Alerts are reported by the server itself and by the features (D-279). */
 import type { World } from "#graph/worlds/world";
 
 /**
- * `error`: something is broken or lost. `warning`: something is late or will break. `notice`: the state is intended, but may surprise other people.
+ * `error`: something is broken or lost. `warning`: something is late or will break. `notice`: somebody intended the situation, but it may
+ * surprise other people.
  */
 export const alertLevels = ["error", "warning", "notice"] as const;
 
@@ -18,10 +19,11 @@ export interface Alert {
   readonly time?: number;
 }
 
-/** The greatest number of alerts in one response. A person cannot deal with more. */
+/** The greatest number of alerts in one response. The limit is low because a person cannot deal with more alerts. */
 export const ALERTS_MAX = 100;
 
-// This layer may not import features, and a lower layer defines the type `Feature`. Therefore this declaration adds `alerts` to the type.
+// This layer may not import features, and a lower layer defines the type `Feature`. Therefore this declaration adds `alerts` to the type
+// `Feature`.
 declare module "#graph/contract/feature" {
   interface Feature {
     /**

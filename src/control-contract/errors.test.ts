@@ -1,4 +1,4 @@
-/** The control API's errors for failures of other layers. */
+/** Tests the errors by which the control API reports failures of other layers. */
 import { expect, test } from "bun:test";
 import { TakenProblem, WorldProblem } from "#graph/worlds/file/schema-words";
 import { WorldFileProblem } from "#graph/worlds/file/text";

@@ -23,7 +23,7 @@ export class ControlError extends Error {
   constructor(
     readonly code: ControlCode,
     message: string,
-    /** The name of the wrong parameter, or the path of the wrong value in the body, e.g. `users[0]`. */
+    /** The name of the wrong parameter, or the path of the wrong value in the request body, e.g. `users[0]`. */
     readonly parameter?: string | undefined,
     /** Additional keys of the response, next to `error`. */
     readonly beside: Readonly<Record<string, unknown>> = {},
@@ -48,7 +48,7 @@ export function controlErrorOf(error: unknown): ControlError | undefined {
   if (error instanceof WorldProblem) return badRequest(error.message, error.path === "" ? undefined : error.path);
   if (!(error instanceof GraphError)) return undefined;
   if (error.errorName === "databaseUnreachable") return new ControlError("unavailable", "the database cannot be reached");
-  // D-332: this error means that all worlds that may be open are in use.
+  // D-332: this error means that the greatest number of worlds is open, and that all of these worlds are in use.
   if (error.errorName === "overloaded") return new ControlError("unavailable", "too many worlds are in use: send the request again");
   if (error.entry.status >= 500) return undefined;
   const parameter = error.details.data?.parameter;

@@ -76,7 +76,7 @@ test("an event can have an id, and so can the time before the first event", asyn
   await reader.cancel();
 });
 
-/** A stream of the values that `look` reads, with the shortest interval between reads. */
+/** Makes a stream of the values that `look` reads, with the shortest interval between two reads. */
 function watch(look: () => Promise<unknown>, ending?: AbortSignal) {
   const response = watchStream(requestOf(ending), { event: "state", everyMs: 1, look });
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();

@@ -6,11 +6,11 @@ export const EVENT_STREAM = "text/event-stream";
 /** The pause between two heartbeats. Common proxies close an idle connection after 60 s. */
 const HEARTBEAT_MS = 25_000;
 /**
- * The greatest number of bytes that wait for a reader. If more bytes wait, the stream ends, so that memory stays bounded. A thousand small events, or
- * a few large events, have this size.
+ * The greatest number of bytes that wait for a reader. If more bytes wait for a reader, the stream ends, so that memory stays bounded. A
+ * thousand small events, or a few large events, fill this limit.
  */
 const BEHIND_BYTES_MAX = 1_024_000;
-/** The least number of bytes that each event counts for, because an event also takes memory besides its bytes. */
+/** Each event counts as at least this number of bytes, because an event also takes memory besides its bytes. */
 const PIECE_BYTES_MIN = 1_024;
 
 export const wantsEvents = (request: ControlRequest): boolean => request.header("accept")?.includes(EVENT_STREAM) === true;
@@ -19,9 +19,9 @@ export const wantsEvents = (request: ControlRequest): boolean => request.header(
 export type SendEvent = (event: string, value: unknown, id?: number) => void;
 
 /**
- * Responds with a stream of events. `begin` gets a function that sends an event and a function that ends the stream, and returns a function that
- * stops its work. The stream ends when its reader disconnects or stops reading, and when the server ends. `id` is the reader's position
- * before the first event.
+ * Responds with a stream of events. `begin` gets a function that sends an event and a function that ends the stream; `begin` returns a
+ * function that stops the sending. The stream ends when its reader disconnects or stops reading, and when the server ends. `id` is the id of
+ * the last event that the reader got before this stream.
  */
 export function eventStream({ deps }: ControlRequest, begin: (send: SendEvent, end: () => void) => () => void, id?: number): Response {
   const encoder = new TextEncoder();
@@ -60,7 +60,7 @@ export function eventStream({ deps }: ControlRequest, begin: (send: SendEvent, e
   return new Response(body, { headers: { "content-type": EVENT_STREAM, "cache-control": "no-store" } });
 }
 
-/** Streams the progress of some work, and at the end its result. The work goes on if the reader disconnects. */
+/** Streams the progress of some work, and at the end its result. If the reader of the stream disconnects, the work goes on. */
 export const progressStream = (
   request: ControlRequest,
   work: (onProgress: (done: number, total: number) => void) => Promise<{ readonly event: "result" | "error"; readonly value: unknown }>,
@@ -100,8 +100,8 @@ export interface Watched {
 }
 
 /**
- * Reads a value at once and then at intervals, one read at a time. `tell` is called with each changed value. `fail` is called after a read that
- * failed or returned undefined; the next read follows all the same. The returned function ends the reads.
+ * Reads a value at once and afterwards at intervals, one read at a time. `tell` is called with each changed value. `fail` is called after a
+ * read that failed or returned undefined; the next read follows all the same. The returned function ends the repeated reads.
  */
 export function lookRepeatedly({ everyMs, look }: Omit<Watched, "event">, tell: (seen: unknown) => void, fail: () => void): () => void {
   let last = "";

@@ -4,7 +4,8 @@ import { within } from "#kernel/turns";
 import { type ControlError, unprocessable } from "./errors.ts";
 import type { ControlDeps } from "./route.ts";
 
-/** The longest time that a request may wait, enough for any test. The limit ensures that connections do not stay open forever. */
+/** The longest time for which a request may wait for its expectation, enough for any test. The limit ensures that connections do not stay open
+ * forever. */
 const WITHIN_MS_MAX = 60_000;
 
 /** Defines the parameters `count` and `within_ms`. `what` is the plural noun of the entries, for the description. */
@@ -18,7 +19,7 @@ export const countedWithin = (what: string, countMax?: number) => ({
   within_ms: Type.Integer({ minimum: 0, maximum: WITHIN_MS_MAX, default: 0, description: "the real time to wait for the expected entries" }),
 });
 
-/** Makes the schema of the response if an expectation was met. The response has the matching entries. */
+/** Makes the schema of the response after an expectation was met. The response has the matching entries. */
 export const met = (entry: TSchema) => Type.Object({ count: Type.Integer(), data: Type.Array(entry) });
 
 const difference = Type.Object({
@@ -27,7 +28,7 @@ const difference = Type.Object({
   actual: Type.Optional(Type.Unknown({ description: "the value that was found; left out if the entry has no value at this path" })),
 });
 
-/** Makes the schema of the compared entries, which an error has if the expectation was not met. `what` is the singular noun of an entry. */
+/** Makes the schema of the compared entries, which are part of the error if the expectation was not met. `what` is the singular noun of an entry. */
 export const unmet = (what: string, entry: TSchema) =>
   Type.Object({
     count: Type.Integer({ description: "the number of entries that matched" }),
@@ -35,7 +36,7 @@ export const unmet = (what: string, entry: TSchema) =>
     nearest: Type.Optional(Type.Object({ [what]: entry, differences: Type.Array(difference) })),
   });
 
-/** The pause between two reads. This delay does not matter to a test, and a read takes a fraction of a millisecond. */
+/** The pause between two reads. A delay of this length does not matter to a test, and a read takes only a fraction of a millisecond. */
 const READ_EVERY_MS = 20;
 
 interface Entries<Entry extends object> {
@@ -95,12 +96,12 @@ function refusalOf<Entry extends object>(
   });
 }
 
-/** Compares an entry (a request, a webhook) with the expected one, and lists the differences. */
+/** Compares an entry of a list (a request or a webhook) with the expected entry, and lists the differences. */
 
 export interface Expected {
   /** The values of the keys that identify the kind of entry, such as the operation of a request. */
   readonly kind: Readonly<Record<string, unknown>>;
-  /** The values of the other keys that must match. */
+  /** The values of the keys that must also match, besides the keys that identify the kind of entry. */
   readonly match: Readonly<Record<string, unknown>>;
 }
 
@@ -129,8 +130,8 @@ export const isExpected = (entry: object, expected: Expected): boolean => differ
 export const isOfKind = (entry: object, { kind }: Expected): boolean => isExpected(entry, { kind, match: {} });
 
 /**
- * Returns the entry with the fewest differences; if several have equally few, it returns the newest of them. An entry of the expected kind is nearer
- * than any other entry. Undefined if all entries match.
+ * Returns the entry with the fewest differences from the expected entry; if several entries have equally few, it returns the newest of these. An
+ * entry of the expected kind is nearer than any other entry. Returns undefined if all entries match.
  */
 export function nearestOf<Entry extends object>(entries: readonly Entry[], expected: Expected): NearMiss<Entry> | undefined {
   let nearest: NearMiss<Entry> | undefined;

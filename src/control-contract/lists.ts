@@ -1,4 +1,5 @@
-/** Responds with lists of the control API: `{data: […], paging: {next?}}`. `next` is the address of the following page. */
+/** Responds with lists of the control API: `{data: […], paging: {next?}}`. In such a response, `next` is the address of the following page of
+ * the list. */
 import { type TSchema, Type } from "typebox";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import type { ListPage, PageRequest } from "#storage/keyset";
@@ -49,5 +50,5 @@ function keyOf(world: OpenWorld, list: string, cursor: string): readonly string[
 /** The schema of warnings. The server carries out a request with a warning, but the caller probably intended something else. */
 export const warnings = Type.Optional(Type.Array(Type.String(), { description: "possible mistakes in the request, e.g. a misspelt scope" }));
 
-/** Makes the key `warnings` of a response. The key is absent if there are no warnings. */
+/** Makes the key `warnings` of a response. The key `warnings` is absent if there are no warnings. */
 export const warningsOf = (found: readonly string[]): { warnings?: readonly string[] } => (found.length === 0 ? {} : { warnings: found });

@@ -1,4 +1,5 @@
-/** The file of a multipart body. `src/kernel/http-text/multipart.test.ts` tests how such a body is taken apart. */
+/** Tests the reading of the file in a multipart body. `src/kernel/http-text/multipart.test.ts` tests how a multipart body is divided into its
+ * parts. */
 import { expect, test } from "bun:test";
 import { ControlError } from "./errors.ts";
 import { bodyBytes, multipartFile } from "./multipart-file.ts";
@@ -93,6 +94,6 @@ test("a larger body is not read if its length says so, otherwise only up to the 
   expect(await refused(["123456"], "6")).toBe(0);
   expect(await refused(["123456"])).toBe(1);
   expect(await refused(["123", "456", "789"])).toBe(2);
-  // The stated Content-Length is not trusted.
+  // The server does not trust the Content-Length that a client states.
   expect(await refused(["123", "456"], "1")).toBe(2);
 });

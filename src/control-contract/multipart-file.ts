@@ -11,7 +11,8 @@ interface MultipartFile {
 /** The greatest number of bytes of form fields before the file. */
 const BEFORE_FILE_BYTES_MAX = 65_536;
 
-/** Finds the first part with a file name and ignores the parts after it. Throws a `ControlError` if no part has a file name. */
+/** Finds the first part of a multipart body that has a file name, and ignores the parts after it. Throws a `ControlError` if no part of the
+ * body has a file name. */
 export async function multipartFile(contentType: string, body: AsyncIterable<Uint8Array>): Promise<MultipartFile> {
   const pieces = piecesOf(contentType, body);
   let before = 0;
@@ -40,7 +41,7 @@ async function* contentOf(pieces: AsyncIterator<Piece>): AsyncGenerator<Uint8Arr
   for (let next = await pieces.next(); next.done !== true && next.value instanceof Uint8Array; next = await pieces.next()) yield next.value;
 }
 
-/** Yields the pieces of a body when they arrive. Throws as soon as the body exceeds the limit. */
+/** Yields the pieces of a request body when they arrive. Throws as soon as the body exceeds the limit. */
 export async function* bodyPieces(request: Request, bytesMax: number): AsyncGenerator<Uint8Array> {
   const tooLarge = () => new ControlError("body_too_large", `the body is larger than ${bytesMax} bytes`);
   if (Number(request.headers.get("content-length") ?? 0) > bytesMax) throw tooLarge();
@@ -52,7 +53,7 @@ export async function* bodyPieces(request: Request, bytesMax: number): AsyncGene
   }
 }
 
-/** Reads a whole body into memory. Throws as soon as the body exceeds the limit. */
+/** Reads a whole request body into memory. Throws as soon as the body exceeds the limit. */
 export async function bodyBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
   const pieces = await Array.fromAsync(bodyPieces(request, bytesMax));
   return pieces.length === 1 ? (pieces[0] as Uint8Array) : Buffer.concat(pieces);

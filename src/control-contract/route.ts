@@ -1,4 +1,5 @@
-/** The contract of the control API. A route is data, and the OpenAPI document is made from that data. */
+/** Types and functions for the contract of the control API. Each route of the control API is defined as data, and the OpenAPI document is made
+ * from that data. */
 import { type Static, type TObject, type TSchema, Type } from "typebox";
 import type { ControlKeyRow } from "#auth/control-keys.store";
 import type { Registry } from "#graph/contract/registry";
@@ -23,7 +24,8 @@ export interface ServerDescription {
 export interface ControlDeps {
   readonly registry: Registry;
   readonly worlds: Omit<Worlds, "start" | "ping" | "closeUnused" | "hasMore" | "enter" | "enterOpen" | "outside" | "close">;
-  /** Whether this process serves the graph. With `--workers`, other processes serve the graph, and they do not see the memory of this process. */
+  /** Whether this process itself serves the graph. With `--workers`, other processes serve the graph, and these processes do not see the memory of
+   * this process. */
   readonly servesGraph: boolean;
   /** Returns the addresses for a caller who reaches this server by `hostname`. */
   describeServer(hostname: string): ServerDescription;
@@ -41,7 +43,7 @@ export interface ControlDeps {
   newRandom(byteCount: number): string;
   /** Called when a caller created a short-lived copy of a token. */
   onTokenCopied?(token: NodeId, copy: NodeId): void;
-  /** Called with the hash of a replaced key and the value of the new key, because a file with the old key must get the new key. */
+  /** Called with the hash of a replaced control key and the value of the new key, because a file that contains the old key must get the new key. */
   onKeyReplaced?(oldHash: string, key: string): void;
   /** The process that serves this API. */
   readonly server: ServedBy;
@@ -71,7 +73,7 @@ export interface ServedBy {
 /** The control key that the request was sent with. */
 export interface CallerKey {
   readonly hash: string;
-  /** The access of the key. A key with the access `read` allows only GET and HEAD, and its responses contain no secrets (D-170). */
+  /** The access of the key. A control key with the access `read` allows only GET and HEAD, and the responses to it contain no secrets (D-170). */
   readonly access: "full" | "read";
   /** The only world that the key can read and change; undefined if the key is valid for all worlds and for the server. */
   readonly world: string | undefined;
@@ -83,8 +85,8 @@ export interface ControlRequest<Q = unknown, B = unknown> {
   readonly deps: ControlDeps;
   readonly key: CallerKey;
   /**
-   * Whether the path names a world that is closed or does not exist, so that `world` is the first world. In a route with `needsNoKey`, the secret in
-   * the request then counts as wrong, unless the closed world has that secret (`Worlds.holdIf`).
+   * True if the path names a world that is closed or does not exist; in this case `world` is the first world. If the named world is not open, a route
+   * with `needsNoKey` takes the secret in the request as wrong, unless the closed world has that secret (`Worlds.holdIf`).
    */
   readonly isNoWorld: boolean;
   /** The world that the path names; the first world if the path names no world, or if the route is about the world as a whole. */
@@ -97,7 +99,7 @@ export interface ControlRequest<Q = unknown, B = unknown> {
   readonly url: string;
   /** Returns the value of a header, whose name is given in lower case; undefined if the header was not sent. */
   header(name: string): string | undefined;
-  /** Reports progress. This function exists only for a route with `reportsProgress`; its handler calls the function from time to time. */
+  /** Reports progress. This function exists only for a route with `reportsProgress`; the route's handler calls the function from time to time. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
@@ -109,9 +111,9 @@ export interface ControlRoute {
   readonly summary: string;
   readonly query?: TObject;
   /**
-   * The schema of a JSON body, or a keyword. `text`: the body is text (a world file). `entry`: the body is a node's entry, which the node's section
-   * of the world file checks. `file`: the handler gets the request and reads its body as a stream. `form`: the body is the text of a small form, or
-   * of JSON with other keys.
+   * The schema of a JSON request body, or a keyword. `text`: the body is text (a world file). `entry`: the body is a node as in a world file, and
+   * is checked with the schema of the node's section of the world file. `file`: the handler gets the request and reads its body as a stream.
+   * `form`: the body is a small form, or JSON with other keys; the handler gets the text.
    */
   readonly body?: TSchema | "text" | "entry" | "file" | "form";
   /** The member of a JSON body that is a world file. The handler gets the file as text, whether it was sent as text or as an object. */
@@ -119,28 +121,30 @@ export interface ControlRoute {
   /** The schemas of a body `file` or `form`, by media type. */
   readonly content?: Readonly<Record<string, TSchema>>;
   readonly status?: 200 | 201;
-  /** The description of the status 202, if the response can also have this status, with the same content. The handler then returns a `Response`. */
+  /** The description of the status 202, if the response can also have this status, with the same content. A handler of a route with this property
+   * returns a `Response`. */
   readonly unfinished?: string;
   /**
-   * Set if the request contains its own secret and therefore needs no control key. The handler gets no key. If the world of the path does not exist
-   * or is closed, the handler is called with the first world and with `isNoWorld`, so that strangers can neither find out which worlds exist nor open
-   * them.
+   * Set if the request contains its own secret and therefore needs no control key. The handler of such a route gets no control key. If the world
+   * of the path does not exist or is closed, the handler is called with the first world and with `isNoWorld`, so that strangers can neither find
+   * out which worlds exist nor open them.
    */
   readonly needsNoKey?: true;
   /** Whether the response shows secrets to a key with full access. The audit list has an entry for each request that shows secrets. */
   readsSecrets?(path: Readonly<Record<string, string>>, query: Readonly<Record<string, string>>): boolean;
   /** Set if a key that is bound to a world may send the request although the path does not name a world. */
   readonly servesBoundKeys?: true;
-  /** The schema of the response, or a keyword. `entry` and `entries`: nodes of the section `{key}`, which has their schema. `file`: a world file. */
+  /** The schema of the response, or a keyword. `entry` and `entries`: one node or several nodes of the section `{key}` of the world file, which
+   * has the schema of these nodes. `file`: a world file. */
   readonly response: TSchema | "entry" | "entries" | "file";
-  /** The media types of responses that are streams. If the route has any, the handler returns a `Response`. */
+  /** The media types of responses that are streams. If the route has such media types, the handler returns a `Response`. */
   readonly streams?: readonly string[];
   /**
    * Set if the request may take long. With `Accept: text/event-stream` the response is a stream of events: first events `progress` with `{done,
    * total}`, whose numbers may begin again, and at the end `result` or `error` with the content of the ordinary response.
    */
   readonly reportsProgress?: true;
-  /** Set if the route returns only streams. `response` is then the schema of one event or line. */
+  /** Set if the route returns only streams. If this is set, `response` is the schema of one event or line. */
   readonly isStreamAlone?: true;
   /**
    * The additional error statuses of the route. Other error statuses follow from the route's definition: 400 and 413 for a query or a body, 401, 403,
@@ -149,14 +153,15 @@ export interface ControlRoute {
   readonly errors?: readonly (400 | 409 | 422)[];
   /** The schema of the keys that a 422 response has beside `error`. */
   readonly unmet?: TSchema;
-  /** Whether the route is about the world as a whole, so that the world need not be open. `path.w` is the name of the world. */
+  /** Whether the route is about the world as a whole, so that the world need not be open. In the handler, `path.w` is the name of the world. */
   readonly isAboutWorld?: boolean;
   /** Whether the route's stream goes on when the world is reset or restored, because the stream shows data of the process and not of the world. */
   readonly outlivesReset?: boolean;
   handle(request: ControlRequest): Promise<unknown>;
 }
 
-// This layer may not import features, and a lower layer defines the type `Feature`. Therefore this declaration adds `controlRoutes` to the type.
+// This layer may not import features, and a lower layer defines the type `Feature`. Therefore this declaration adds `controlRoutes` to the type
+// `Feature`.
 declare module "#graph/contract/feature" {
   interface Feature {
     /** The feature's routes of the control API. */
@@ -164,14 +169,14 @@ declare module "#graph/contract/feature" {
   }
 }
 
-/** A keyword instead of a body's schema. The keyword says how the route reads the body. */
+/** A keyword in place of the schema of a request body. The keyword says how the route reads the request body. */
 type BodyWord = Extract<ControlRoute["body"], string>;
 type WithTypes = "method" | "path" | "operation" | "query" | "body" | "response" | "handle";
 
 interface RouteInput<Q extends TObject, B extends TSchema | BodyWord> extends Omit<ControlRoute, WithTypes> {
   readonly query?: Q;
   readonly body?: B;
-  /** The schema of the response. If a route has no such schema, the handler returns nothing, and the response only reports success. */
+  /** The schema of the response. If a route has no schema of a response, the handler returns nothing, and the response only reports success. */
   readonly response?: ControlRoute["response"];
   handle(request: ControlRequest<Static<Q>, B extends TSchema ? Static<B> : unknown>): Promise<unknown>;
 }

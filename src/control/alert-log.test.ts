@@ -37,7 +37,7 @@ onEachDatabase("the log of alerts", (database) => {
       { ...named, alert: expect.stringContaining("has not finished after more than an hour"), text: "an alert began" },
     ]);
     expect(await metrics()).toContain(sample);
-    // The same alert with another reason is not a new one.
+    // If an alert only gets another reason, it is not a new alert.
     expect(await looked("pending", 4_000)).toEqual([]);
     expect(await looked("pending", 0)).toEqual([{ ...named, text: "an alert ended" }]);
   });

@@ -1,10 +1,11 @@
-/** Logs the alerts of features, and counts them for the metrics (D-359). Other parts of the server log their own problems. */
+/** Logs the alerts of features, and counts them for the metrics (D-359). Problems that are not alerts are logged by the code that detects
+ * them. */
 import { type Alert, alertLevels } from "#control-contract/alert";
 import type { Registry } from "#graph/contract/registry";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import type { Log } from "#telemetry/log";
 
-/** Collects the alerts of all features. Rejects if the database cannot be reached. */
+/** Collects the alerts of all features. The promise rejects if the database cannot be reached. */
 export async function featureAlerts({ features }: Registry, world: OpenWorld): Promise<readonly Alert[]> {
   const alerts: Alert[] = [];
   // The features are read one after the other, so that alerts use only one connection to PostgreSQL.
@@ -16,9 +17,9 @@ export async function featureAlerts({ features }: Registry, world: OpenWorld): P
 export const countLevels = (alerts: readonly Alert[]) =>
   alertLevels.map((level) => ({ level, count: alerts.filter((alert) => alert.level === level).length }));
 
-/** The interval at which alerts are logged. A minute is short enough, because these problems last for hours. */
+/** The interval at which alerts are logged. A minute is short enough, because the problems that alerts report last for hours. */
 const LOOK_EVERY_MS = 60_000;
-/** The greatest number of alerts that the log remembers, of all worlds together. Further alerts are not logged. */
+/** The greatest number of alerts that the log remembers, of all worlds together. When this number is reached, further alerts are not logged. */
 const KNOWN_MAX = 10_000;
 
 export class AlertLog {
@@ -53,7 +54,8 @@ export class AlertLog {
     for (const world of this.#worlds()) {
       const isOf = (name: string): boolean => name.startsWith(`${world.name} `);
       const alerts = await featureAlerts(this.#registry, world).catch(() => undefined);
-      // If the alerts of a world cannot be read, its database has a problem, which is logged elsewhere. The world's earlier alerts are kept.
+      // If the alerts of a world cannot be read, its database has a problem, which is logged elsewhere. In this case the log keeps the
+      // world's earlier alerts.
       if (alerts === undefined) for (const [name, alert] of this.#known) if (isOf(name)) now.set(name, alert);
       for (const alert of alerts ?? []) if (alert.level !== "notice") now.set(`${world.name} ${alert.kind} ${alert.of}`, alert);
     }

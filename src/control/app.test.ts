@@ -10,7 +10,7 @@ describe("the control key", () => {
   test("is required everywhere below /v1 except for the API's own document", async () => {
     const { request } = await openControl();
     for (const route of controlRoutes(buildRegistry())) {
-      // Such a route has a secret of its own.
+      // A route without a control key has a secret of its own.
       if (route.needsNoKey === true) continue;
       const path = route.path.replace("{w}", "default").replace("{key}", "labels").replace("{id}", "5001");
       for (const key of ["", "another", `${KEY}x`]) expect((await request(route.method, path, undefined, key)).status).toBe(401);
@@ -89,7 +89,7 @@ describe("the API's own document", () => {
     const served = app.routes
       .filter(({ method, path }) => method !== "ALL" && path.startsWith("/v1/") && path !== "/v1/openapi.json")
       .flatMap(({ method, path }) => {
-        // The kinds that are called records have no id.
+        // Nodes of the kinds that are called records have no id.
         const named = path.endsWith(":key/:id") ? keys.filter((key) => paths[`/v1/worlds/{w}/nodes/${key}/{id}`] !== undefined) : keys;
         return path.includes(":key") ? named.map((key) => form(method, path.replace(":key", key))) : [form(method, path)];
       });

@@ -72,7 +72,7 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
   });
   for (const path of ["/metrics", "/v1/*", "/mcp"]) {
     app.use(path, async (c, next) => {
-      // An HTTP/1.0 client may leave the header out, but browsers always send it.
+      // An HTTP/1.0 client may leave out the header `Host`, but browsers always send the header.
       const host = c.req.header("host") ?? "localhost";
       const problem = options.pages?.refusalOf({ method: c.req.method, host, header: (name) => c.req.header(name) });
       if (problem !== undefined) throw new ControlError("forbidden", problem);
@@ -133,7 +133,7 @@ const OF_ONE_WORLD = /^\/w\/([a-z0-9_-]+)(\/v1\/worlds\/)default(?=\/|$)|^\/w\/[
 const pathIn = (path: string): string =>
   path.startsWith("/w/") ? path.replace(OF_ONE_WORLD, (_, world?: string, before = "") => (world === undefined ? "" : before + world)) : path;
 
-/** Makes a JSON response with its length. A HEAD request gets the same length. */
+/** Makes a JSON response with its length. The response to a HEAD request has the same length as the response to GET. */
 function json(c: Context, value: unknown, status: ContentfulStatusCode = 200, shown: Shown = asItIs): Response {
   const text = shown(JSON.stringify(value));
   return c.body(text, status, { "content-type": "application/json", "content-length": String(Buffer.byteLength(text)) });
@@ -146,7 +146,8 @@ function unauthorized(c: Context, message: string): Response {
   return json(c, bodyOf(new ControlError("unauthorized", message)), 401);
 }
 
-/** Lists the methods of a path. The route with the fewest placeholders counts: `/requests/expect` goes before `/requests/{trace_id}`. */
+/** Lists the methods of a path. If several routes match, the route with the fewest placeholders is used: `/requests/expect` goes before
+ * `/requests/{trace_id}`. */
 function methodsAt(path: string, routes: readonly ControlRoute[]): string {
   const given = path.split("/");
   const values = (route: ControlRoute): number => route.path.split("{").length;
@@ -205,8 +206,8 @@ async function ready(c: Context, health: Health, { databaseProblems, worlds }: C
 }
 
 /**
- * D-170: returns the error for a request that its key does not allow. For a world that a bound key may not see, the error is the same as for a world
- * that does not exist.
+ * D-170: returns the error for a request that the caller's key does not allow. For a world that a bound key may not see, the error is the same as
+ * for a world that does not exist.
  */
 function refusalOfKey({ access, world }: CallerKey, { method, servesBoundKeys }: ControlRoute, named: string | undefined): ControlError | undefined {
   if (world !== undefined && named !== undefined && named !== world) return notFound(`world ${named}`);
@@ -221,8 +222,8 @@ type Shown = (text: string) => string;
 const asItIs: Shown = (text) => text;
 
 /**
- * D-170: hides the secrets in addresses from a key with the access `read`; the handlers leave out all other secrets. `url` is the beginning of a
- * list's own links.
+ * D-170: hides the secrets in addresses from a key with the access `read`; the handlers leave out all other secrets. The links in a list begin
+ * with `url`.
  */
 const shownTo = (key: CallerKey | undefined, url: string): Shown => (key?.access === "read" ? (text) => hideAddressSecrets(text, url) : asItIs);
 
@@ -248,12 +249,12 @@ function linesShown(response: Response, shown: Shown): Response {
 type RefusalOf = (thrown: unknown, operation: string) => ControlError;
 
 /**
- * Handles a request. If the response is a stream of progress, the work goes on after the response has begun, and `ended` is called with the status at
- * the end of the work.
+ * Handles a request. If the response is a stream of progress, the work goes on after the response has begun, and `ended` is called with the
+ * status when the work ends.
  */
 type Handler = (c: Context<WithKey>, ended: (status: number) => Promise<void>) => Promise<Response>;
 
-/** Handles requests and stores their entries in the audit list (D-331). A request that its key does not allow is refused. */
+/** Handles requests and stores their entries in the audit list (D-331). A request that the caller's key does not allow is refused. */
 function audited(route: ControlRoute, audit: Audit, handle: Handler): (c: Context<WithKey>) => Promise<Response> {
   return async (c) => {
     const key = c.get("key") as CallerKey | undefined;
@@ -281,7 +282,7 @@ function handlerOf(route: ControlRoute, deps: ControlDeps, refusalOf: RefusalOf)
   return async (c, ended) => {
     const path = c.req.param() as Record<string, string>;
     const { origin, pathname } = new URL(c.req.url);
-    // PostgreSQL refuses a query with such characters, and no stored name contains them.
+    // PostgreSQL refuses a query with these characters, and no stored name contains such a character.
     if (!Object.values(path).every(isStorableText)) throw notFound(`${c.req.method} ${pathname}`);
     const key = c.get("key") as CallerKey | undefined;
     const name = route.isAboutWorld === true ? DEFAULT_WORLD : (path.w ?? DEFAULT_WORLD);
@@ -391,7 +392,7 @@ const NOT_STORED = Symbol("not stored");
 /** The greatest number of cached keys. A server has only a few keys. */
 const KNOWN_KEYS_MAX = 100;
 
-/** Finds the key of a request and its access: the configured key, or a stored one (D-170). */
+/** Finds the control key of a request and the key's access; the key is the configured key or a stored key (D-170). */
 class ControlKeys {
   readonly #configured: string;
   readonly #reader: () => Reader;
@@ -409,19 +410,19 @@ class ControlKeys {
 
   /**
    * Finds the access of a key; undefined if the key is unknown or expired. If the database cannot be reached, the cached result for the key is used
-   * (D-341). Rejects if there is no cached result.
+   * (D-341). The promise rejects if the database cannot be reached and there is no cached result for the key.
    */
   async find(value: string): Promise<CallerKey | undefined> {
     const hash = hashOf(value);
     const stored = await this.#find(hash);
-    // A configured key that was replaced is stored too, with the time at which it expires.
+    // A configured control key that was replaced is also stored in the database, with the time at which it expires.
     if (stored !== undefined)
       return this.#isValid(stored) ? { hash, access: stored.access as CallerKey["access"], world: stored.world || undefined, stored } : undefined;
     const isConfigured = timingSafeEqual(Buffer.from(hash), Buffer.from(this.#configured));
     return isConfigured ? { hash, access: "full", world: undefined, stored: undefined } : undefined;
   }
 
-  /** Whether any key is bound to a world. The result is also true if the database cannot be reached. */
+  /** Whether any key is bound to a world. Returns true also if the database cannot be reached. */
   async hasBound(): Promise<boolean> {
     try {
       return await hasBoundKeys(this.#reader(), this.#realNowMs());

@@ -25,7 +25,8 @@ export class Audit {
   }
 
   /**
-   * Whether an allowed request gets an entry. Requests that change data or read secrets get one; other requests only if `audit.reads` is set.
+   * Whether an allowed request gets an entry. Requests that change data or read secrets get an entry; other requests get an entry only if
+   * `audit.reads` is set.
    */
   isKept(
     { method, readsSecrets }: ControlRoute,
@@ -48,7 +49,7 @@ export class Audit {
     this.#lastMs = Math.max(this.#lastMs + 1, time_ms);
     const id = String(this.#lastMs).padStart(MS_DIGITS, "0") + newRandom(RANDOM_BYTES);
     const of = { key_id: stored?.id ?? "0", key_name: stored?.name ?? "configured" };
-    // The name of a world that cannot exist is not stored, because a caller chooses its text.
+    // A name that no world can have is not stored, because the caller could put any text into it.
     const world = named === undefined || !isWorldName(named) ? "" : named;
     const row = { id, time_ms, ...of, operation, method, route, world, status: 0 };
     await worlds.default.database.write((tx) => insertAudit(tx, row, auditKeptFrom(this.#deps)));

@@ -1,4 +1,4 @@
-/** The pages of the control API with their headers, and the page that replaces one that was not built. */
+/** Tests the pages of the control API with their headers, and the page that is shown if another page was not built. */
 import { describe, expect, spyOn, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ const policyOf = (response: Response): Record<string, string> =>
     (response.headers.get("content-security-policy") ?? "").split("; ").map((rule) => [rule.split(" ", 1)[0], rule.slice(rule.indexOf(" ") + 1)]),
   );
 
-/** The headers of a page: a browser may not guess its type, and other sites may not use it or learn its address. */
+/** The headers of a page, which forbid that a browser guesses the page's type and that other sites use the page or learn its address. */
 const HEADERS = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
@@ -33,7 +33,7 @@ const HEADERS = {
   vary: "Accept",
 };
 
-/** The page that is shown instead of one that was not built. */
+/** The page that is shown instead of a page that was not built. */
 const PLAIN_PAGE = {
   "content-type": "text/html; charset=UTF-8",
   "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
@@ -53,7 +53,7 @@ describe("a page that was built", () => {
   const html = "<style nonce='%NONCE%'></style><script nonce='%NONCE%'></script>";
   const packed = (type: string, text: string) => ({ type, body: Buffer.from(Bun.gzipSync(Buffer.from(text))).toString("base64") });
 
-  /** Adds a pack of files to those that a build has written. */
+  /** Adds a pack of files to the packs that a build has written. */
   function build(name: string): () => void {
     const folder = join(import.meta.dir, "../../console/dist");
     mkdirSync(folder, { recursive: true });
@@ -70,7 +70,7 @@ describe("a page that was built", () => {
     expect(await page.page("n")).toBeUndefined();
     const remove = build(name);
     expect(await page.page("n1")).toEqual({ html: html.replaceAll("%NONCE%", "n1"), type: "text/html" });
-    // The pack is read only once.
+    // The server reads the pack of files only once.
     remove();
     expect((await page.page("n2"))?.html).toBe(html.replaceAll("%NONCE%", "n2"));
     expect(await new PackedPage(name).page("n")).toBeUndefined();
@@ -95,7 +95,7 @@ describe("a page that was built", () => {
   });
 });
 
-/** Replaces the files of a build. */
+/** Replaces the files that a build has written. */
 function built(files: PackedPage, html: ((nonce: string) => string) | undefined): void {
   const spy = spyOn(files, "page").mockImplementation(async (nonce) => (html === undefined ? undefined : { html: html(nonce), type: "text/html" }));
   afterThisTest(() => spy.mockRestore());

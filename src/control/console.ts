@@ -1,7 +1,7 @@
 /**
- * The pages of the console and of the API reference. The build writes each page into one file (`tools/console/`). The pages need no key and
- * contain no data of worlds. The console sends requests to this API with the key of its user; the API reference shows the documents of the server
- * (D-275).
+ * The pages of the console and of the API reference. The build packs each page with its files into one file (`tools/console/`). The pages need no
+ * key and contain no data of worlds. The console sends requests to this API with the key of its user; the API reference shows the documents of
+ * the server (D-275).
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ const FOLDERS = ["console/dist", "dist"];
 /** The placeholder in the page that the nonce replaces. */
 const NONCE_MARK = "%NONCE%";
 
-/** Returns the text of a file in the executable, or undefined if no such file exists. `name` is the beginning of the file's name. */
+/** Returns the text of a file in the executable, or undefined if no such file exists. The file's name begins with `name`. */
 export async function embeddedText(name: string): Promise<string | undefined> {
   return Bun.embeddedFiles.find((file) => "name" in file && typeof file.name === "string" && file.name.startsWith(name))?.text();
 }
@@ -68,7 +68,8 @@ export class PackedPage {
   }
 
   /**
-   * Reads the files of the page at its first request, so that the server starts faster. A missing page is looked for again, as it may be built later.
+   * Reads the files of the page at its first request, so that the server starts faster. If the page is missing, the next request looks for it
+   * again, because it may be built later.
    */
   async #pack(): Promise<Pack | undefined> {
     this.#loading ??= this.#read();

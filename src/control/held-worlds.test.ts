@@ -1,12 +1,12 @@
 /**
- * Checks that a request keeps its world open as long as the request needs it. If a request kept its world open too long, the world would never be
- * closed; if not long enough, the world would be closed while it is read.
+ * Checks that a request keeps its world open as long as the request needs it. If a request kept its world open too long, the world would
+ * never close; if it did so too briefly, the world would close while the request reads it.
  */
 import { describe, expect, test } from "bun:test";
 import { KEY, openControl } from "#harness/control";
 import { controlApp } from "./app.ts";
 
-/** The control API over a world that counts its holders, and that the test can delete or reset. */
+/** The control API with a world that counts the requests that hold it open, and that the test can delete or reset. */
 async function counted() {
   const { served, plaza } = await openControl();
   const { worlds } = served.deps;
@@ -102,7 +102,7 @@ describe("a stream", () => {
 
   test.each([
     ["requests", true, true],
-    // The readers of these streams continue with the world that replaced theirs.
+    // The readers of these streams continue with the world that replaced the reset world.
     ["requests", false, false],
     ["alerts", true, true],
     ["alerts", false, true],

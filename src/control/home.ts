@@ -1,4 +1,4 @@
-/** The page that a browser gets if the console was not built. The page explains the purpose of the port, and contains no data of worlds. */
+/** The page that a browser gets if the console was not built. The page says that the port is a control API, and contains no data of worlds. */
 import type { Context } from "hono";
 import { wholeResponse } from "#http/web";
 

@@ -44,10 +44,10 @@ test("a running request ends before the listener does, and no new one is accepte
   const running = wait().finally(() => {
     isOver = true;
   });
-  // When the second request gets its response, both have reached the server.
+  // When the second request gets its response, both requests have reached the server.
   expect(await healthy()).toBe(true);
   const stopped = server.stop(30_000);
-  // Clients that connected before the listener stopped are served; after that no client is.
+  // Clients that connected before the listener stopped are still served, and later clients are not.
   while (await healthy()) await nextTurn();
   expect(isOver).toBe(false);
   happen();
@@ -85,7 +85,7 @@ test("256 clients can be connected at once; a further one replaces the one that 
   const sockets: Socket[] = [];
   for (let at = 0; at < 256; at++) sockets.push(await open(at));
   const last = sockets[255] as Socket;
-  // When the last connection gets its response, the server knows all of them.
+  // When the last connection gets its response, the server knows all connections.
   await new Promise((resolve) => {
     last.once("data", resolve);
     last.write("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");

@@ -304,8 +304,8 @@ export async function giveBack(control: ControlRequests, id: string, url: string
 }
 
 /**
- * Removes the ending listener, which has the index `own`, from the stored callbacks. The listener that began next then restores the callback that the
- * ending listener would have restored.
+ * Removes the ending listener, which has the index `own`, from the stored callbacks. The listener that began after the ending one will restore
+ * the callback that the ending listener would have restored.
  */
 function without({ before, accounts }: Taken, own: number, left: readonly Subscribed[]): Taken {
   const handed = [...(before[own]?.accounts ?? []), ...left];
@@ -323,7 +323,7 @@ const TRY_EVERY_MS = 1_000;
 const UNAVAILABLE = 500;
 
 interface Following {
-  /** The options of the command, which lead to the server again if its port has changed. */
+  /** The options of the command, by which the listener finds the server again if the server's port has changed. */
   readonly given: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
   tell(line: string): void;
@@ -360,7 +360,7 @@ async function followServer(following: Following, first: ControlRequests): Promi
   }
 }
 
-/** Waits until the server closes a stream, which it does when it ends. */
+/** Waits until the server closes a stream, which the server does when it ends. */
 async function connectionEnds(control: ControlRequests, signal: AbortSignal): Promise<void> {
   try {
     const response = await control.send(`${control.world}/alerts`, { headers: { accept: "text/event-stream" }, signal });

@@ -30,7 +30,7 @@ test("what is no override says so, with the path", () => {
   for (const given of ["a..b=1", "[x]=1", "a]=1", "a[1=1", "a.=1", `${"a.".repeat(32)}a=1`])
     expect(() => overridden(given)).toThrow(/cannot be read as a path/);
   expect(() => overridden("timestamp=9007199254740993")).toThrow("--override: the number 9007199254740993 has more digits than can be kept");
-  // This path is as deep as that of any payload.
+  // No payload has a value with a deeper path than this one.
   expect(() => overridden(`${"a.".repeat(31)}a=1`)).not.toThrow();
   expect(() => overridden("timestamp.x=1")).toThrow('"timestamp.x" has the key x after a value that is not an object');
   expect(() => overridden("sender[0]=1")).toThrow("has the index 0 after a value that is not a list");

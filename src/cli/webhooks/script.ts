@@ -42,7 +42,7 @@ const eventStep = Type.Object(
 const advanceStep = Type.Object({ advance: Type.Integer({ minimum: 0 }) }, closed);
 const worldStep = Type.Object({ world: anyMap }, closed);
 
-/** Reads a script. Throws `ConfigProblem`, whose message has the number of the wrong step. */
+/** Reads a script. Throws `ConfigProblem` with a message that has the number of the wrong step. */
 export async function readScript(file: string): Promise<readonly Step[]> {
   const list = await readYaml(await readTextFile("--script", file)).catch((error: Error) => {
     throw new ConfigProblem("--script", `${file}: ${error.message}`);
@@ -71,7 +71,7 @@ function stepOf(given: unknown): Step {
   return { trigger: { ...event, value, overrides: Object.entries(override).map(([path, one]) => ({ path, value: one })) } };
 }
 
-/** The limit of steps in a path. No payload is nested deeper than this, and the limit bounds the work for one override. */
+/** The greatest number of steps in the path of an override. No payload is nested deeper than this limit, which bounds the work for one override. */
 const PATH_STEPS_MAX = 32;
 /** Matches one step of a path: a key, or the index of a list's item. */
 const STEP = /^(?:([^.[\]]+)|\[(\d{1,6})\])/;
@@ -125,8 +125,8 @@ function replaced(before: unknown, [step, ...rest]: Steps, override: Override): 
 }
 
 /**
- * Converts an override's text. If the example has a text at the path, the result is a text; otherwise it is the parsed JSON, or the text itself if it
- * is not JSON.
+ * Converts an override's text. If the example has a text at the path, the result is a text; otherwise the result is the parsed JSON, or the text
+ * itself if the text is not JSON.
  */
 function typed(text: string, before: unknown): unknown {
   if (typeof before === "string") return text;

@@ -6,7 +6,7 @@ import { fieldsNamed, findApp, type Subscribed, subscribeAccounts, unsubscribeAc
 
 type Sent = readonly [method: string, path: string, body?: unknown];
 
-/** A control API that returns the values of the test, and notes its requests. */
+/** A stand-in for the control API that returns the values of the test, and records the requests that it gets. */
 function controlOf(respond: (method: string, path: string) => unknown) {
   const sent: Sent[] = [];
   const control = {

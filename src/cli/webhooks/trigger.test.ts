@@ -21,7 +21,8 @@ const delivery = (id: string, more: object = {}) => ({
 });
 
 /**
- * A control API whose world has a page. An event makes the deliveries. `states` has the state of each delivery at each look; the last state stays.
+ * A control API whose world has a page. Triggering an event makes the deliveries. `states` has the state of each delivery each time the
+ * command reads it; after the last state, the state stays the same.
  */
 function world(states: Readonly<Record<string, readonly object[]>> = { 501: [delivery("501")] }) {
   const looks: Record<string, number> = {};
@@ -103,7 +104,7 @@ describe("an event", () => {
   test("is waited for until each of its deliveries was tried, and is a failure if one was not accepted", async () => {
     const stub = world({
       501: [delivery("501", { status: "waiting", attempts: [] }), delivery("501", { status: "sending", attempts: [] }), delivery("501")],
-      // This delivery will be retried, and the command does not wait for that.
+      // The server will retry this delivery, and the command does not wait for the retry.
       502: [delivery("502", { status: "waiting", reason: "retry", attempts: [{ status: 500 }] })],
       503: [delivery("503", { status: "unsubscribed", attempts: [] })],
       504: [delivery("504")],
@@ -131,7 +132,7 @@ describe("an event", () => {
     afterThisTest(() => spy.mockRestore());
     expect(await trigger("custom_labels", stub.given)).toBe(1);
     expect(streams.out).toBe("501 app 1001 http://a/: sending\n");
-    // The command waits for 17 s; a callback has 15 s.
+    // The command waits for 17 s, because a callback has 15 s to respond.
     expect(pauses).toEqual(new Array(340).fill(50));
   });
 
@@ -219,7 +220,7 @@ describe("a script", () => {
       if (!problem.startsWith("there")) expect(said).toContain("plaza: --script: step 2 of ");
     }
     expect(asked(stub, "POST")).toEqual([]);
-    // The value replaces the example; an empty override changes nothing in it.
+    // The given value replaces the example, and an empty override changes nothing in the value.
     expect(await run([{ event: "custom_labels", value: { a: 1 }, override: {} }])).toEqual({ code: 0, said: "" });
     expect(await readScript(script(steps(1_000)))).toHaveLength(1_000);
   });

@@ -1,4 +1,4 @@
-/** The commands about webhooks. Each command loads its modules when it runs. */
+/** The commands about webhooks. Each of these commands loads its modules only when it runs. */
 import type { Command } from "commander";
 import { collected, runs, serverCommand } from "../command-options.ts";
 

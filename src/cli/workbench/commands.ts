@@ -1,6 +1,6 @@
 /**
- * The commands `plaza storm`, `plaza review` and `plaza trace`. These commands run a program against a server of its own, and test the program or
- * record its requests.
+ * The commands `plaza storm`, `plaza review` and `plaza trace`. The commands of this file run a user's program against a server that is
+ * started for it, and test the program or record its requests.
  */
 import { findConfigFile } from "#config/config-file";
 import { forTests } from "#config/for-tests";

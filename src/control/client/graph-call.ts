@@ -3,13 +3,13 @@ import { type ControlRequests, WrongParameter } from "./requests.ts";
 
 export interface GraphCall {
   readonly method: string;
-  /** The path with or without a version, e.g. `/v26.0/2001/custom_labels`. The path may have a query. */
+  /** The path with or without a version, e.g. `/v26.0/2001/custom_labels`. The path of a request may have a query. */
   readonly path: string;
   /** The name or id of a node whose token is sent, or the value of a token. */
   readonly as?: string | undefined;
   /** The parameters of the request. A POST without a body sends its parameters as a form; any other request sends its parameters in the query. */
   readonly fields: readonly (readonly [name: string, value: string])[];
-  /** The body, as JSON. */
+  /** The request body, as JSON. */
   readonly body?: string | undefined;
 }
 
@@ -39,7 +39,7 @@ interface Token {
   readonly revoked_at: number;
 }
 
-/** The key of each type of token that contains the id of the token's principal. */
+/** For each type of token, the key of the token that contains the id of the token's principal. */
 const principalOf = {
   app: "app",
   user: "user",
@@ -57,7 +57,7 @@ export const PRINCIPALS = {
   apps: ["name"],
 } as const;
 
-/** Makes the request, which asks for debug messages, so that the server records how it handles the request. Throws `WrongParameter`. */
+/** Sends the request and asks for debug messages, so that the server records how it handles the request. Throws `WrongParameter`. */
 export async function graphRequestOf(control: ControlRequests, { method, path, as, fields, body }: GraphCall): Promise<GraphRequest> {
   const [address = "", search = ""] = path.replace(/^\/?/, "/").split("?");
   const server: Record<string, string> = await control.request("GET", "/v1/server");
@@ -95,7 +95,8 @@ export function withoutDebug(text: string): unknown {
   }
 }
 
-/** Finds the operation at an address. Returns undefined for an unknown address; the response to the request will then say that it is unknown. */
+/** Finds the operation at an address. Returns undefined for an unknown address; the response to the request will say that the address is
+ * unknown. */
 async function operationAt(control: ControlRequests, method: string, address: string): Promise<Operation | undefined> {
   const [id = ""] = address.replace(/^(\/v[^/]+)?\//, "").split("/");
   for (const filter of [`?node=${encodeURIComponent(id)}`, ""]) {

@@ -13,7 +13,7 @@ export interface ControlRequests {
   send(path: string, init?: RequestInit): Promise<Response>;
 }
 
-/** The receiver of requests to the control API, which is another process or this one. */
+/** The receiver of requests to the control API, which is another process or this process. */
 export interface Endpoint {
   readonly url: string;
   readonly key: string;
@@ -21,7 +21,7 @@ export interface Endpoint {
   fetch(url: string, init: RequestInit): Promise<Response>;
 }
 
-/** Makes a `fetch` ignore the proxy of the environment. The cast is needed because Bun's declarations do not contain the value `false`. */
+/** Makes a `fetch` ignore the proxy of the environment. The cast is needed because Bun's type declarations do not allow the value `false`. */
 export const NO_PROXY = false as unknown as string;
 
 export function requestsTo({ url, key, fetch: send }: Endpoint, worldName: string): ControlRequests {

@@ -32,7 +32,7 @@ const CALLBACKS_MAX = 1_000;
 export async function statusOf(control: ControlRequests): Promise<ServerStatus> {
   const server = await control.request("GET", "/v1/server");
   const ready = (await control.send("/readyz")).ok;
-  // If the database does not respond, the server cannot serve the requests below.
+  // If the database does not respond, the server cannot serve the requests that follow here.
   const worlds = ready ? (await control.request("GET", "/v1/worlds")).data : [];
   const callbacks = ready ? ((await control.request("GET", `callbacks?limit=${CALLBACKS_MAX}`)).data as ServerStatus["callbacks"]) : [];
   const broken = callbacks.filter(({ status: health }) => health !== "working").map(({ url, status: health }) => ({ url, status: health }));

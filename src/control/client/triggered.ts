@@ -4,11 +4,11 @@ import { suggestion } from "#kernel/suggestion";
 import type { WebhookField } from "#webhooks/catalogue/field";
 import { ControlRefusal, type ControlRequests, WrongParameter } from "./requests.ts";
 
-/** The time for which the caller waits for results. A callback must respond within 15 s (D-62). */
+/** The time for which the caller waits for results. The time is longer than the 15 s in which a callback must respond (D-62). */
 const WAIT_MS_MAX = 17_000;
 const LOOK_MS = 50;
 
-/** The key of a world file for each object of webhooks. The object's events are about the nodes of this key. */
+/** The key of a world file for each object of webhooks. The nodes of this key are the nodes that the object's events are about. */
 export const nodesOf = { social: "social_accounts", chatapp_business_account: "chatapp_accounts", page: "pages", catalog: "catalogs" } as const;
 
 /** A delivery with the properties that people see. */
@@ -54,7 +54,7 @@ export async function anyEntityOf(control: ControlRequests, object: WebhookField
 interface Event {
   readonly entity: string;
   readonly phone_number?: string;
-  /** The payload of the event. If a caller leaves the payload out, the server sends an example. */
+  /** The payload of the event. If a caller leaves the payload of an event out, the server sends an example. */
   readonly value?: unknown;
 }
 

@@ -12,7 +12,7 @@ export interface UnservedList {
 /** The greatest number of lines in a report, because a person does not read more. */
 const LINES_MAX = 20;
 
-/** Makes a line for each name, indented by two blanks. */
+/** Makes a line for each requested name, indented by two spaces. */
 function unservedLines({ data, others }: UnservedList): string[] {
   const hidden = data.length - LINES_MAX;
   return [
@@ -22,7 +22,7 @@ function unservedLines({ data, others }: UnservedList): string[] {
   ];
 }
 
-/** Describes a name: how often it was requested, by which apps, and which existing name was perhaps meant. */
+/** Describes a requested name: how often it was requested, by which apps, and which existing name was perhaps meant. */
 export function unservedText({ kind, name, method, of, did_you_mean: meant, hint, count, apps }: UnservedName): string {
   const asked = { edge: `${method} ${name}`, field: `the field ${name} of ${of}`, version: `the version ${name}` }[kind];
   const by = apps.length === 0 ? "" : `, by ${apps.length === 1 ? "app" : "the apps"} ${apps.join(", ")}`;
@@ -46,5 +46,5 @@ export function unservedReport(worlds: Iterable<{ list(): readonly UnservedName[
   return [head, ...unservedLines({ data, others }), ...advice];
 }
 
-/** The form of an edge's name to which a file can define a response: the node type and the edge. */
+/** Matches the name of an edge for which a file can define a response: the node type and the edge. */
 const OF_A_TYPE = /^[a-z_]+\/\w+$/;

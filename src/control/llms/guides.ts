@@ -1,6 +1,6 @@
 /**
  * Reads the documentation pages, which the control port and MCP serve as text: guides, the interface, recipes, operation, reference, and decisions.
- * The pages are files of the source tree and of the package; the executable contains them in one file (`tools/package.mjs`).
+ * The documentation pages are files of the source tree and of the package; the executable contains all pages in one file (`tools/package.mjs`).
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,8 @@ import folders from "./guide-folders.json" with { type: "json" };
 
 /** The file in the executable: a JSON object with the text of each page. */
 const PACK = "guides";
-/** The page that lists the operations. This module leaves the page out, because the pages of the areas contain all operations. */
+/** The page that lists the operations. This module leaves out the page that lists the operations, because the pages of the areas contain all
+ * operations. */
 const LEFT_OUT = "operations.md";
 
 /** Returns the text of each page by its path, e.g. `guides/testing.md`, which links use. */

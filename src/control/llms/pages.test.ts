@@ -8,7 +8,7 @@ import { llmsPages } from "./pages.ts";
 const guides = await guidePages();
 const registry = buildRegistry();
 const pages = llmsPages(registry);
-/** The largest page, because an agent pays for each word. */
+/** The greatest size of a page, which is limited because an agent pays for each word. */
 const PAGE_BYTES_MAX = 40_000;
 
 test("every operation has one section, and each page is short", () => {
