@@ -217,7 +217,7 @@ test("the process says its memory in bytes, its CPU time, its start and its age 
   expect({
     cpu: isBetween(numberOf("process_cpu_seconds_total"), secondsOf(before.cpu), secondsOf(after.cpu)),
     uptime: isBetween(numberOf("process_uptime_seconds"), before.uptime, after.uptime),
-    // The lag is shorter than the time that passed while the page was made.
+    // The event loop's lag is shorter than the time that passed while the metrics page was made.
     lag: isBetween(numberOf("plaza_event_loop_lag_seconds"), 0, after.uptime - before.uptime),
     ping: isBetween(numberOf("plaza_database_ping_seconds"), 0, after.uptime - before.uptime),
     started: isBetween(numberOf("process_start_time_seconds") + numberOf("process_uptime_seconds"), Date.now() / 1000 - 5, Date.now() / 1000 + 5),

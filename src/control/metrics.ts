@@ -22,7 +22,7 @@ type Labels = Readonly<Record<string, string | number>>;
 class Page {
   readonly #lines: string[] = [];
 
-  /** Begins a metric. The caller then adds the samples of the metric. */
+  /** Begins a metric. After this call, the caller adds the samples of the metric. */
   metric(name: string, type: "counter" | "gauge" | "histogram", help: string): void {
     this.#lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);
   }
@@ -32,7 +32,7 @@ class Page {
     this.#lines.push(`${name}${pairs.length === 0 ? "" : `{${pairs.join(",")}}`} ${value}`);
   }
 
-  /** Adds the samples of a histogram. Each number in `durations` counts the values between an edge and the edge before it. */
+  /** Adds the samples of a histogram. Each number in `durations` counts the values between one edge of the buckets and the edge before it. */
   histogram(name: string, labels: Labels, edgesMs: readonly number[], durations: readonly number[], sumMs: number, count: number): void {
     let below = 0;
     for (const [index, edgeMs] of edgesMs.entries()) {
@@ -54,7 +54,10 @@ class Page {
   }
 }
 
-/** Makes the text. `ofServer` selects the metrics that do not belong to a single world: all of them, only those without names of apps, or none. */
+/**
+ * Makes the text. `ofServer` selects the metrics that do not belong to a single world: all such metrics, only those without names of apps, or
+ * none.
+ */
 export async function metricsText(
   metrics: MetricsReport,
   worlds: readonly OpenWorld[],
@@ -255,7 +258,7 @@ function writeProblems(page: Page, { byDatabase, ...all }: DatabaseReport): void
   );
 }
 
-/** D-351: writes the work that waits in the database. The waiting time of the work is measured by the clock of its world. */
+/** D-351: writes the work that waits in the database. The time for which background work has waited is measured by the clock of its world. */
 async function writeQueues(page: Page, worlds: readonly OpenWorld[]): Promise<void> {
   const reads = worlds.map(async ({ name: world, database, clock }) => {
     const nowMs = clock.nowMs();

@@ -7,7 +7,7 @@ import { fullWorld, nodeOfType } from "#harness/full-world";
 import { startReceiver } from "#harness/receiver";
 import { controlRoutes } from "./routes.ts";
 
-/** Secrets whose texts appear nowhere by chance. */
+/** Secrets with texts that appear in no response by chance. */
 const secrets = {
   app: "secret0app0secret0app0secret",
   verify: "secret0verify0token0secret0",
@@ -92,7 +92,7 @@ onEachDatabase("D-170: what a read-only key reads", (database) => {
     }
     expect([...found.read]).toEqual([]);
     const names = new Set([...found.full].map((one) => one.split(" at ")[0]));
-    // The values of tokens and stream keys are not stored; the value of the token appears because the receiver repeats it.
+    // The values of tokens and stream keys are not stored; the token's value appears in a response because the receiver repeats it.
     expect([...names].sort()).toEqual(["a hash", "app", "ofSubscription", "password", "query", "token", "verify"]);
   });
 

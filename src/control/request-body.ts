@@ -7,11 +7,14 @@ import { entryReader } from "#graph/worlds/file/entry-reader";
 import { InexactNumber, parseExactJson } from "#kernel/json/exact-json";
 import { LongJson, type Span } from "#kernel/json/long-json";
 
-/** The greatest size of a JSON body. The largest node, a page with 10,000 people, has some 600 kB. Parsing 2 MB of escapes takes 20 ms (measured). */
+/**
+ * The greatest size of a JSON body. The largest node, a page with 10,000 people, has some 600 kB. Parsing a JSON text of 2 MB that consists of
+ * escapes takes 20 ms (measured).
+ */
 const JSON_BYTES_MAX = 2 * 1024 * 1024;
-/** The greatest size of a JSON body that contains a world file. A larger world file is loaded by a separate request. */
+/** The greatest size of a JSON body that contains a world file. A world file that is larger than this limit is loaded by a separate request. */
 const BODY_WITH_FILE_BYTES_MAX = 16 * 1024 * 1024;
-/** The greatest size of a form. The limit is low, because some forms need no control key. */
+/** The greatest size of a form. The limit for forms is low, because some requests with forms need no control key. */
 const FORM_BYTES_MAX = 16_384;
 /** The greatest size of a world file, enough for some millions of labels. */
 const WORLD_FILE_BYTES_MAX = 256 * 1024 * 1024;
@@ -56,7 +59,7 @@ async function withFile(text: string, fileMember: string): Promise<unknown> {
     return jsonOf(text.slice(span.start, span.end));
   };
   try {
-    // The depth is not limited here, because the reader of world files limits it.
+    // The depth of the JSON is not limited here, because the reader of world files limits it.
     for await (const { name, ...span } of json.members(Number.POSITIVE_INFINITY)) {
       // The number of members is limited here, because the schema refuses unknown members only after all members are read.
       if (members.length === MEMBERS_MAX) throw badRequest(`the body has more than ${MEMBERS_MAX} members`);

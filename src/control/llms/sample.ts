@@ -1,4 +1,4 @@
-/** Makes sample values for examples from a JSON Schema. The same schema always gives the same value. */
+/** Makes sample values for examples from a JSON Schema. Each call with the same schema makes the same sample value. */
 import type { Schema } from "./schema-text.ts";
 
 interface Sampled extends Schema {
@@ -49,6 +49,6 @@ export function sampleOf(schema: Sampled, depth = 0, name = ""): unknown {
   }
 }
 
-/** Makes a sample of an object with these keys. */
+/** Makes a sample of an object with the given keys. */
 export const sampleObject = ({ properties = {} }: Sampled, names: readonly string[], depth = 0): Record<string, unknown> =>
   Object.fromEntries(names.flatMap((name) => (properties[name] === undefined ? [] : [[name, sampleOf(properties[name], depth + 1, name)]])));

@@ -54,7 +54,7 @@ function limits({ minLength, maxLength, minimum, maximum, pattern }: Schema): st
 export interface Property {
   readonly name: string;
   readonly schema: Schema;
-  /** Whether a sender must give the key. A sender may leave out a key that has a default. */
+  /** Whether a sender must include the key in an object. A sender may leave out a key that has a default. */
   readonly isRequired: boolean;
 }
 

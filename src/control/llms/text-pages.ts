@@ -3,7 +3,7 @@ import type { Registry } from "#graph/contract/registry";
 
 const made = new WeakMap<Registry, Promise<ReadonlyMap<string, string>>>();
 
-/** Returns the text of each page by its path. The pages are made at the first call. */
+/** Returns the text of each page by its path. The text pages are made at the first call. */
 export function textPages(registry: Registry): Promise<ReadonlyMap<string, string>> {
   const known = made.get(registry) ?? make(registry);
   made.set(registry, known);

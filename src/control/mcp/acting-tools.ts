@@ -41,7 +41,7 @@ const sendRequest = tool("send_request", {
   },
 });
 
-/** The greatest number of bytes of a response that a tool reads. The tool's answer is always shorter. */
+/** The greatest number of bytes of a response that a tool reads. The answer of a tool is always shorter than this limit. */
 const RESPONSE_BYTES_MAX = 1_000_000;
 
 async function responseOf(sent: Promise<Response>): Promise<{ response: Response; text: string }> {
@@ -58,7 +58,7 @@ async function responseOf(sent: Promise<Response>): Promise<{ response: Response
   }
 }
 
-/** Throws for a path that could lead to another world than the world of the key. */
+/** Throws for a path that could lead to another world than the world of the caller's key. */
 function requirePath(path: string): void {
   const [address = ""] = path.split("?");
   if (/^\/?w\//i.test(address)) throw new WrongParameter("path", "must not contain the world: leave out /w/ and the name of the world");
@@ -92,7 +92,7 @@ const triggerEvent = tool("trigger_event", {
   },
 });
 
-/** The operation of each kind of expectation, and its most common parameters. All other parameters of an operation are keys of `match`. */
+/** For each kind of expectation, the operation and its most common parameters. All other parameters of an operation are keys of `match`. */
 const expectedOf = {
   requests: { operation: "expectRequests", names: ["operation"] },
   webhooks: { operation: "expectWebhooks", names: ["field", "entity"] },

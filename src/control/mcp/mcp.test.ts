@@ -41,7 +41,7 @@ async function connected() {
   return mcpOverHttp(`${server.control_url}/mcp`, "key");
 }
 
-/** A call: the tool, its input, and texts that its answer contains. */
+/** A tool call: the tool, its input, and texts that the tool's answer contains. */
 type Call = readonly [tool: string, input: object, ...texts: string[]];
 
 const path = "2001/custom_labels";
@@ -49,7 +49,7 @@ const as = "2001";
 const create = (name: string) => ({ method: "POST", path, as, parameters: { page_label_name: name } });
 const addFault = { action: "add", operation: "listLabels" };
 
-/** Calls that succeed, in an order in which each finds what it needs. */
+/** Tool calls that succeed, in an order in which each call finds the nodes that it needs. */
 const right: readonly Call[] = [
   ["status", {}, "runs", "pages: 2001 Cafe", "clock", "frozen"],
   ["find_operation", { query: "attach a label to a person" }, "page: llms/custom-labels.md", "attachLabel", "Others:"],
@@ -92,13 +92,13 @@ const right: readonly Call[] = [
   ["snapshot", { action: "list" }, "before"],
   ["snapshot", { action: "delete", name: "before" }, "success"],
   ["snapshot", { action: "reset" }, "success"],
-  // This fault makes the first of the calls below fail.
+  // This fault makes the first of the following tool calls fail.
   ["fault", { ...addFault, reset: true, times: 1 }],
 ];
 
 const leaving = ["../v1", "2001/%2e%2e/x", "w/other/2001", "/w/other/2001", "a\\b", "//example.com/x"];
 
-/** Calls that fail with a message about the correction. */
+/** Tool calls that fail with a message that tells the caller how to correct the call. */
 const wrong: readonly Call[] = [
   ["status", { wrold: "x" }, "wrold: is not known here"],
   ["find_operation", { query: "zzz" }, "llms.txt lists all operations"],

@@ -58,7 +58,10 @@ export class McpMount {
   }
 }
 
-/** Throws for a request from a page of another site. MCP needs this check if every page may send requests to the control API (D-361). */
+/**
+ * Throws for a request from a page of another site. MCP needs its own check of web pages if every page may send requests to the control API
+ * (D-361).
+ */
 function requireOwnOrigin(request: Request): void {
   const sent = request.headers.get("origin");
   if (sent === null || URL.parse(sent)?.host === (request.headers.get("host") ?? "localhost")) return;
@@ -72,12 +75,13 @@ async function bodyOf(request: Request): Promise<unknown> {
   return body;
 }
 
-/** The addresses that mean all addresses of the machine, each with an address at which such a listener can be reached. */
+/** The listen addresses that mean all addresses of the machine, each with one address at which the listener can be reached. */
 const EVERYWHERE = { "0.0.0.0": "127.0.0.1", "[::]": "[::1]" };
 
 /**
- * Sends a request to the address at which the graph listens, whatever address its clients use. If a surface has its own host name, the header `Host`
- * names the surface. The certificate need not be valid for this address, because the request does not leave the machine.
+ * Sends a request to the address at which the graph listens, even if clients use another address of the graph. If a surface has its own host
+ * name, the header `Host` names the surface. The certificate need not be valid for the address at which the graph listens, because the request
+ * does not leave the machine.
  */
 function callOwnGraph({ base_url }: ServedBy, { url, root, init }: GraphRequest): Promise<Response> {
   const own = new URL(base_url);

@@ -14,7 +14,7 @@ import { bounded, type Tool, type ToolAccess, ToolFailure } from "./tool.ts";
 
 const INSTRUCTIONS = `Plaza is a local server with the HTTP graph interface of a large platform, for developing and testing integrations. Begin with status. find_operation gives the rules of an operation, send_request tries it, explain_request says why a request failed, trigger_event sends a webhook to your app, and expect waits until your app does something. read_docs answers how to test, to receive webhooks, and to describe a world.`;
 
-/** The scheme of the address of a page that is a resource: `plaza://llms/personas.md`. */
+/** The URL scheme for pages that are MCP resources, as in `plaza://llms/personas.md`. */
 const SCHEME = "plaza://";
 
 /** Returns the tools by their names. `routes` are the routes of the control API; the inputs of tools follow the contracts of the routes. */
@@ -86,7 +86,7 @@ export async function serveOnStdio(tools: ReadonlyMap<string, Tool>, access: Too
   await handle.close();
 }
 
-/** Serves requests over HTTP. There are no sessions: each request gets a server of its own and one response in JSON. */
+/** Serves requests over HTTP. There are no MCP sessions: each HTTP request gets an MCP server of its own and one response in JSON. */
 export class HttpProtocol {
   readonly #handler: McpHttpHandler;
 
@@ -98,7 +98,7 @@ export class HttpProtocol {
 
   /** Serves a request. `body` is the JSON in the request's body; undefined if the request has no body. */
   serve(request: Request, body: unknown, access: ToolAccess): Promise<Response> {
-    // No token is passed here, because the control API has already checked the key, and `access` sends requests with it.
+    // No token is passed here, because the control API has already checked the caller's key, and `access` sends requests with this key.
     return this.#handler.fetch(request, { parsedBody: body, authInfo: { token: "", clientId: "", scopes: [], extra: { access } } });
   }
 }

@@ -9,7 +9,7 @@ import { type Delivery, lineOf } from "../client/triggered.ts";
 import { findSections, type Section, sectionsIn } from "./search.ts";
 import { ANSWER_CHARACTERS_MAX, input, type Tool, ToolFailure, tool } from "./tool.ts";
 
-/** The greatest number of nodes of each kind in the status, which shows a caller whose tokens it can use. */
+/** The greatest number of nodes of each kind in the status; the nodes show the caller whose tokens it can use. */
 const NAMED_MAX = 5;
 
 const status = tool("status", {
@@ -38,12 +38,12 @@ async function principals(control: ControlRequests): Promise<string[]> {
   return lines;
 }
 
-/** The beginning of the paths of the pages with operations. Each area has such a page. */
+/** The paths of the pages with operations begin with this text. Each area of the interface has a page with operations. */
 const CONTRACT = "llms/";
 const isOperation = ({ page, heading }: Section): boolean => page.startsWith(CONTRACT) && /^\w+$/.test(heading);
 /** The greatest number of further results that an answer names after the best result. */
 const OTHERS_MAX = 7;
-/** The number of characters of a section that an answer shows. Most sections are shorter. */
+/** The number of characters of a section that an answer shows. Most sections are shorter than this limit. */
 const SECTION_CHARACTERS_MAX = 3_000;
 
 const findOperation = tool("find_operation", {
@@ -88,7 +88,10 @@ const readDocs = tool("read_docs", {
   },
 });
 
-/** The number of characters of a page that an answer shows. The answer has 200 more for a sentence about the rest of the page. */
+/**
+ * The number of characters of a page that an answer shows. The answer may be 200 characters longer, for a sentence about the rest of the
+ * page.
+ */
 const PART_CHARACTERS_MAX = ANSWER_CHARACTERS_MAX - 200;
 
 function partOf(pages: ReadonlyMap<string, string>, page: string, offset: number): string {
@@ -138,7 +141,7 @@ async function lastFailure(control: ControlRequests): Promise<string> {
   return last.trace_id;
 }
 
-/** The greatest number of entries in a list. Each entry has a line. */
+/** The greatest number of entries in a list. Each entry of the list is one line. */
 const ROWS_MAX = 50;
 
 const listRecent = tool("list_recent", {

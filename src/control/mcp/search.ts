@@ -10,7 +10,7 @@ export interface Section {
 
 const made = new WeakMap<ReadonlyMap<string, string>, readonly Section[]>();
 
-/** Returns the sections of all pages. The sections are cached for each map of pages. */
+/** Returns the sections of all pages. The sections are cached for each map of pages, so that they are found only once. */
 export function sectionsIn(pages: ReadonlyMap<string, string>): readonly Section[] {
   const known = made.get(pages) ?? [...pages].flatMap(([page, text]) => sectionsOf(page, text));
   made.set(pages, known);
@@ -61,7 +61,7 @@ const EMPTY = new Set([
 ]);
 /** The greatest number of words of a question that a search uses. */
 const WORDS_MAX = 12;
-/** The weight of a word in a heading. A word in the text has about the weight 1. */
+/** The weight of a word in a heading. The weight of a word in a heading compares with a weight of about 1 for a word in the text. */
 const HEADING_WEIGHT = 4;
 
 /** The weights of pages that are reference lists or explain single decisions. If a guide contains the same words, the guide is the better answer. */

@@ -1,4 +1,4 @@
-/** Defines the tools of MCP. The input of a tool has a schema, and its answer is a short text. */
+/** Defines the tools of MCP. Each tool of MCP has a schema for its input, and answers with a short text. */
 import { type Static, type TObject, type TSchema, Type } from "typebox";
 import type { ControlRoute } from "#control-contract/route";
 import type { WebhookField } from "#webhooks/catalogue/field";
@@ -7,7 +7,7 @@ import type { ControlRequests } from "../client/requests.ts";
 
 /** The functions and data of the server that tools use. */
 export interface ToolAccess {
-  /** Returns the sender of requests to the control API with the caller's key. Rejects if there is no server. */
+  /** Returns the sender of requests to the control API with the caller's key. The promise rejects if no server runs. */
   control(): Promise<ControlRequests>;
   /** Sends a request to the graph. */
   callGraph(request: GraphRequest): Promise<Response>;
@@ -25,7 +25,7 @@ export interface Tool {
   readonly description: string;
   readonly input: TObject;
   readonly isReading: boolean;
-  /** The sentence at the end of an answer that was cut. This sentence tells the agent how to get the rest. */
+  /** The sentence at the end of an answer that was cut. This sentence tells the agent how to get the rest of the answer. */
   readonly rest: string;
   run(access: ToolAccess, input: never): Promise<string>;
 }
@@ -42,10 +42,10 @@ export const tool = <T extends TObject, Input = Static<T>>(name: string, { isRea
   isReading: isReading === true,
 });
 
-/** Makes the schema of a tool's input. The schema refuses unknown parameters, because they are often misspelt. */
+/** Makes the schema of a tool's input. The schema refuses unknown parameters, because an unknown parameter is often a misspelt one. */
 export const input = <T extends Parameters<typeof Type.Object>[0]>(properties: T) => Type.Object(properties, { additionalProperties: false });
 
-/** The error of a tool that could not do its task. The tool answers with the error's message, marked as an error. */
+/** The error of a tool that could not do its task. The tool answers with the message of such an error, and marks the answer as an error. */
 export class ToolFailure extends Error {
   constructor(message: string) {
     super(message);
@@ -53,7 +53,7 @@ export class ToolFailure extends Error {
   }
 }
 
-/** The time for which a tool waits for a response of the graph. A client of MCP waits about a minute for the tool. */
+/** The time for which a tool waits for a response of the graph. A client of MCP waits about a minute for the answer of a tool. */
 export const RESPONSE_MS_MAX = 60_000;
 
 /** The greatest length of an answer: about 1,500 tokens, because an agent pays for each token of an answer, which stays in the agent's context. */

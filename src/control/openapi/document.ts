@@ -10,7 +10,7 @@ import { entryName, errorResponses, errorSchema, responsesOf, schemaRef } from "
 export function openapiOf(routes: readonly ControlRoute[], sections: readonly WorldSection[], serverUrl: string): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
-    // A path with an id exists only for sections whose entries have ids. Records have no ids.
+    // A path with an id exists only for sections whose entries have ids. Nodes of the kinds that are called records have no ids.
     const addressed = route.path.includes("{id}") ? sections.filter(hasIdentity) : sections;
     for (const section of route.path.includes("{key}") ? addressed : [undefined]) {
       const path = section === undefined ? route.path : route.path.replace("{key}", section.key);

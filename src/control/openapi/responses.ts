@@ -9,10 +9,13 @@ import { type PlainSchema, returnedSchema } from "#graph/schema/public-schema";
 /** Makes a reference to a schema among the document's components. */
 export const schemaRef = (name: string): PlainSchema => ({ $ref: `#/components/schemas/${name}` });
 
-/** Returns the name of the schema of an entry in a request. The schema of an entry in a response has the name of the key. */
+/**
+ * Returns the name of the schema of an entry in a request. The schema of an entry in a response is named after the entry's key of the world
+ * file.
+ */
 export const entryName = (key: string): string => `${key}_entry`;
 
-/** The cause of an error, and the routes that return the error. Without `isOf`, the routes that declare the status return it. */
+/** The cause of an error, and the routes that return the error. Without `isOf`, the error belongs to the routes that declare its status. */
 interface Refusal {
   readonly why: string;
   readonly headers?: PlainSchema;
@@ -21,7 +24,7 @@ interface Refusal {
 
 const always = (): boolean => true;
 
-/** The errors by code. The status 405 is left out, because no operation returns it: an address has operations only for its allowed methods. */
+/** The errors by code. The status 405 is left out, because no operation returns 405: an address has operations only for its allowed methods. */
 const refusals: Readonly<Record<Exclude<ControlCode, "method_not_allowed">, Refusal>> = {
   bad_request: { why: "The body, a parameter or an entry is malformed.", isOf: ({ query, body }) => query !== undefined || body !== undefined },
   unauthorized: {
