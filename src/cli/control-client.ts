@@ -54,7 +54,7 @@ export async function withServer(given: Given, run: Run, ifNone?: () => number):
   }
 }
 
-/** Reports a known error and returns its exit code. Any other error is thrown again. */
+/** Reports a known error and returns its exit code. An error that is not known is thrown again. */
 function refused(error: unknown): number {
   if (error instanceof ControlRefusal) return fail(error.message);
   if (error instanceof ConfigProblem) return fail(error.message, WRONG_USE);
@@ -65,13 +65,16 @@ function refused(error: unknown): number {
 export interface PrivateUse {
   /** Whether the command replaces the configured key, so that the private control API must have that key too. */
   readonly isKeyReplaced?: boolean;
-  /** Whether the command may create the data folder. Other commands may not create the folder, because they would leave it empty. */
+  /**
+   * Whether the command may create the data folder. If this is not set, the command may not create the folder, because it would leave the folder
+   * empty.
+   */
   readonly makesData?: boolean;
 }
 
 /**
- * Does the same as `withServer`. If no option gives a server and no server runs on the data, the command opens the data and calls the control API in
- * its own process.
+ * Works like `withServer`, but also works without a running server. If no option gives a server and no server runs on the data, the command opens
+ * the data and calls the control API in its own process.
  */
 export async function withOwnServer(given: Given, run: Run, use: PrivateUse = {}): Promise<number> {
   const log = new Log({ level: "error", isPretty: true });
@@ -90,7 +93,7 @@ export async function withOwnServer(given: Given, run: Run, use: PrivateUse = {}
   }
 }
 
-/** The base of links in lists. No server listens at this address, because the control API runs in this process. */
+/** The base of links in lists. No server listens at the base address of the links, because the control API runs in this process. */
 const OWN_URL = "http://localhost";
 
 async function startOwnServer(given: Given, log: Log, { isKeyReplaced = false, makesData = false }: PrivateUse) {

@@ -71,7 +71,7 @@ async function withFile(text: string, fileMember: string): Promise<unknown> {
   return Object.fromEntries(members);
 }
 
-/** The greatest number of members of a body. The bodies of all routes have fewer members. */
+/** The greatest number of members of a JSON request body. No route has a request body with as many members as this limit. */
 const MEMBERS_MAX = 100;
 
 /** Decodes the body of a request while its bytes arrive. */

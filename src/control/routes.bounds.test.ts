@@ -14,7 +14,10 @@ const status = within(100, 599);
 const status_class = within(1, 5);
 const id: Bounds = { right: ["1", "9".repeat(19)], wrong: ["", "0", "01", "1".repeat(20), "1x"] };
 
-/** The routes by operation: for each, its other required parameters, and its parameters with bounds. A `limit` that is not here is at most 1,000. faults.test.ts tests the bounds of faults. */
+/**
+ * The routes by operation: for each route, first its other required parameters, and then its parameters with bounds. A parameter `limit`
+ * that is not in this list may be at most 1,000. faults.test.ts tests the bounds of faults.
+ */
 const ROUTES: Readonly<Record<string, Route>> = {
   createWorld: [{}, { name: { right: ["a", "0", "a-_b", "a".repeat(57)], wrong: ["", "-a", "a-", "A", "a.b", "a".repeat(58)] } }],
   takeSnapshot: [{}, { name: { right: ["a", "Z_-", "0".repeat(64)], wrong: ["", "-a", "_a", "a b", "a".repeat(65)] } }],
@@ -32,7 +35,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
   rotateControlKey: [{}, { overlap_seconds: within(0, 2_592_000) }],
   rotateSealingKey: [{}, { overlap_seconds: within(60, 2_592_000) }],
   setClock: [{}, { within_ms: { right: [1, 60_000], wrong: [0, 0.5] } }],
-  // The limit is a century, whatever leap years it has.
+  // The clock may be advanced by at most a century, which is counted with all leap days that a century can have.
   advanceClock: [
     { seconds: 0 },
     { seconds: { right: [0, 0.5, 3_162_240_000], wrong: [-1, 3_162_240_001] }, within_ms: { right: [1, 60_000], wrong: [0, 0.5] } },
@@ -47,7 +50,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
 
 const WORDS = ["minimum", "maximum", "minLength", "maxLength", "pattern"];
 
-/** The routes of the API itself, because this registry has no features. */
+/** The control API's own routes, because this registry has no features, which could add routes. */
 const routes = controlRoutes(new Registry([])).map(({ operation, query, body }) => ({ operation, query, body: body as TObject | undefined }));
 
 for (const { operation, query, body } of routes) {

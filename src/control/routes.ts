@@ -1,4 +1,4 @@
-/** All routes of the control API: first the server's own, then those of the features. */
+/** All routes of the control API: first the server's own routes, then the routes of the features. */
 
 import type { ControlRoute } from "#control-contract/route";
 import type { WorldSection } from "#graph/contract/feature";

@@ -24,7 +24,7 @@ async function serveWithLog(connectionsMax: number) {
   return { port: server.port, requests: plaza.world.requests, streams };
 }
 
-/** The signal of a server's end, which each open stream listens to. */
+/** The signal that a server ends, which each open event stream listens to. */
 function countedStreams() {
   const ending = new AbortController().signal;
   const streams = new Set<unknown>();
@@ -65,7 +65,7 @@ test("above the limit the connection that has waited longest for its client is c
   const port = await serve(3);
   const used = await open(port);
   const silent = await open(port);
-  // From now on this connection has waited for a shorter time than the silent one.
+  // After this request, the connection `used` has waited for a shorter time than the connection `silent`.
   expect(await used.ask(HEALTH)).toStartWith("HTTP/1.1 200 ");
   const third = await open(port);
   const fourth = await open(port);
@@ -78,7 +78,7 @@ test("a connection with a running request is not closed for others", async () =>
   const request = JSON.stringify({ operation: "listPersonas", count: 0, within_ms: 1_500 });
   const head = `POST /v1/worlds/default/requests/expect HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${KEY}\r\nContent-Length: ${request.length}\r\n\r\n`;
   const waiting = [await open(port), await open(port)].map(({ ask }) => ask(head + request));
-  // When this connection gets its response, both requests have reached the server.
+  // When this connection gets its response, both waiting requests have reached the server.
   let idle = await open(port);
   expect(await idle.ask(HEALTH)).toStartWith("HTTP/1.1 200 ");
   for (let others = 0; others < 5; others++) {
@@ -103,12 +103,12 @@ test("D-334: idle event streams keep no new client out, and are not closed for o
   const running = sockets.slice(0, 4);
   for (let count = 0; count < 20; count++) expect(await (await open(port)).ask(HEALTH)).toStartWith("HTTP/1.1 200 ");
   expect(running.map(({ destroyed }) => destroyed)).toEqual([false, false, false, false]);
-  // A stream that ends leaves its place to another one.
+  // After a stream has ended, the server accepts another stream.
   running[0]?.resetAndDestroy();
   while (!(await stream()).startsWith("HTTP/1.1 200 ")) await Bun.sleep(5);
 });
 
-/** Twenty such bodies are most of a megabyte. */
+/** A request with a long operation name: twenty such entries are most of a megabyte. */
 const long = {
   ...{ trace_id: "A1", method: "GET", surface: "base", path: "/v26.0/2001", query: "", status: 200, time: 0, duration_ms: 1, app: "1001" },
   ...{ operation: "x".repeat(40_000), request_body: "", response_body: "{}" },

@@ -21,7 +21,7 @@ export interface ControlServerOptions extends ControlAppOptions {
   readonly port: number;
   /** The certificate; undefined for plain HTTP. */
   readonly certificate?: Certificate | undefined;
-  /** The number of seconds for which browsers must use TLS. With 0, responses have no such rule. */
+  /** The number of seconds for which browsers must use TLS. If the number is 0, responses do not require TLS. */
   readonly hstsSeconds?: number;
   /** The greatest number of connections of all clients together. */
   readonly connectionsMax?: number;
@@ -31,13 +31,13 @@ export interface ControlServerOptions extends ControlAppOptions {
 const CONNECTIONS_MAX = 256;
 
 /**
- * The fraction of the connections that event streams may use (D-334). If all these connections are in use, a new stream is accepted only if its
- * caller has fewer streams than an equal share.
+ * The fraction of the connections that event streams may use (D-334). If streams use all these connections, a new stream is accepted only if
+ * its caller has fewer streams than an equal share for each caller.
  */
 const STREAMS_PART = 1 / 2;
 
 export interface ControlServer extends Listener {
-  /** Sends a request to the control API without a connection. */
+  /** Sends a request to the control API inside this process, without a connection. */
   readonly fetch: Endpoint["fetch"];
 }
 
@@ -48,7 +48,7 @@ export function serveControl(options: ControlServerOptions): ControlServer {
   const scheme = certificate === undefined ? "http" : "https";
   const dispatch = async (head: RequestHead, connection: Connection): Promise<void> => {
     try {
-      // The header `Host` may be absent, because HTTP/1.0 clients need not send it.
+      // The header `Host` may be absent, because HTTP/1.0 clients need not send this header.
       const address = `${scheme}://${head.host ?? `${addressOf(host)}:${listener.port}`}${head.target.path}`;
       const response = await app.fetch(webRequest(head, address, bodyStream(head, connection)));
       connection.skipBody();
@@ -66,7 +66,10 @@ export function serveControl(options: ControlServerOptions): ControlServer {
     }
   };
   const streams = new Shares({ count: Math.ceil(connectionsMax * STREAMS_PART), size: Number.POSITIVE_INFINITY });
-  /** D-334: sends a stream. The limit of streams is needed because a connection with a stream is never closed in favour of a new connection. */
+  /**
+   * D-334: responds with an event stream if the limit of streams allows another one. The limit of streams is needed because a connection
+   * with a stream is never closed in favour of a new connection.
+   */
   const sendStream = async (response: Response, head: RequestHead, connection: Connection): Promise<void> => {
     const account = streams.accountOf(findHeader(head.headers, "authorization"), connection.remoteAddress);
     if (streams.lacks(account, 0) !== undefined) {
@@ -109,7 +112,7 @@ export function serveWaiting({ host, port, certificate, reason }: WaitingOptions
 
 const UNAVAILABLE = (reason: string): ControlError => new ControlError("unavailable", reason);
 
-/** Returns the body of a request; undefined if there is no body, and for GET and HEAD, whose body is ignored. */
+/** Returns the body of a request; undefined if the request has no body, and for GET and HEAD, because their bodies are ignored. */
 function bodyStream({ method, framing }: RequestHead, connection: Connection): ReadableStream<Uint8Array> | undefined {
   if (framing === 0 || method === "GET" || method === "HEAD") return undefined;
   const pieces = connection.bodyPieces();

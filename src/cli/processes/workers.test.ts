@@ -40,7 +40,7 @@ class LoneWorker extends EventEmitter {
   serve = (metrics: ServedMetrics, ...worlds: object[]): boolean => this.emit("message", { kind: "served", metrics, worlds });
 }
 
-/** The timers that the test moves: the pause between attempts, and the time of ending processes. Only the other timers run by the real clock. */
+/** The timers that the test moves: the pause between attempts, and the time of ending processes. All other timers run by the real clock. */
 const PAUSES = [1_000, 11_000];
 
 let workers: LoneWorker[] = [];

@@ -25,7 +25,7 @@ onEachDatabase("the clock", (database) => {
     expect((await request("PUT", "clock", { now: "9999-12-31T23:59:59-01:00" })).status).toBe(400);
     expect((await request("PUT", "clock", { now: last, frozen: true })).body).toEqual({ now: last, frozen: true });
     expect((await request("POST", "clock/advance", { seconds: 1 })).status).toBe(422);
-    // A refused move does not hold up later moves.
+    // If a move of the clock is refused, later moves do not wait for it.
     expect((await request("PUT", "clock", { now: last - 5 })).body).toEqual({ now: last - 5, frozen: true });
     expect((await request("POST", "clock/advance", { seconds: 5 })).body).toEqual({ now: last, frozen: true });
     expect((await request("GET", "clock/deadlines")).status).toBe(200);
@@ -66,7 +66,7 @@ onEachDatabase("the clock", (database) => {
 
   test("an advance stops at every deadline; within_ms ends it at one, with 202 and the time it reached", async () => {
     let looks = 0;
-    // A minute passes between two looks at this clock.
+    // On this clock, a minute passes between any two reads of the time.
     const realTime = { nowMs: Date.now, monotonicMs: () => 60_000 * looks++, sleepMs };
     const { request, plaza } = await openControl({ database }, { realTime });
     await request("PUT", "clock", { now: 1_795_000_000, frozen: true });

@@ -35,7 +35,7 @@ const advance = Type.Object({ seconds: Type.Number({ minimum: 0, maximum: ADVANC
 
 const stateOf = ({ clock }: OpenWorld): Static<typeof clockState> => ({ now: unixSeconds(clock), frozen: clock.isFrozen });
 
-/** The last move of each world's clock. Moves of one clock run one after another, so that two simultaneous advances add up. */
+/** For each world, the last move of its clock. Moves of the same clock run one after another, so that two simultaneous advances add up. */
 const turns = new WeakMap<OpenWorld, Promise<unknown>>();
 
 function inTurn<T>(world: OpenWorld, move: () => Promise<T>): Promise<T> {
@@ -53,7 +53,7 @@ async function moveTo({ deps, world, body }: ControlRequest<unknown, Move>, ms: 
   if (ms > UNIX_SECONDS_MAX * 1_000) throw unprocessable("the clock cannot move beyond the end of the year 9999", "seconds");
   const endMs = deps.realTime.monotonicMs() + (body.within_ms ?? Number.POSITIVE_INFINITY);
   const set = (atMs: number) => clock.set(atMs, isFrozen);
-  // A move forward stops at the time of each due job or retry, so that later work that this work schedules is also done in time.
+  // A move forward stops at the time of each due job or retry, so that further work that such a job or retry schedules is also done in time.
   if (ms > clock.nowMs()) await moveUntil(world.work, ms, set, () => deps.realTime.monotonicMs() >= endMs);
   else await set(ms);
   for (const settle of deps.onTimeMoved) await settle(world);

@@ -153,7 +153,7 @@ onEachDatabase("faults", (database) => {
     expect(await labelCount()).toBe(before);
     plaza.world.faults.add({ operation: "ids", body: "<html>", times: 1 });
     expect(await textOf("GET", "/v26.0", { token: "page", query: { ids: "2001" } })).toBe("<html>");
-    // The second createLabel is the second part of the first batch, and the third one is a request of its own.
+    // The second `createLabel` is the second operation in the first batch, and the third `createLabel` is a request of its own.
     plaza.world.faults.add({ operation: "createLabel", skip: 1, times: 1, status: 503 });
     plaza.world.faults.add({ operation: "createLabel", skip: 2, times: 1, body: "<html>" });
     expect((await send("one", "two")).body.map(({ code }: { code: number }) => code)).toEqual([200, 503]);

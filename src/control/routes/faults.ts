@@ -5,9 +5,12 @@ import { type ControlRequest, type ControlRoute, route } from "#control-contract
 import { manyNames } from "#graph/pipeline/stages";
 import { FAULTS_MAX, type Fault, type RequestFaultInput, type WebhookFaultInput } from "#graph/worlds/fault-injection";
 
-/** The longest delay of a response. Clients do not wait longer. */
+/** The longest delay of a response. Clients do not wait longer than this limit for a response. */
 const LATENCY_MS_MAX = 300_000;
-/** The greatest length of a fault's body, enough for the error page of a proxy. A hundred such bodies use little memory. */
+/**
+ * The greatest length of the response body of a fault, enough for the error page of a proxy. A hundred bodies of this length use little
+ * memory.
+ */
 const BODY_CHARACTERS_MAX = 65_536;
 
 /** The longest time by which a fault can move the clock: ten years, which is longer than any token is valid. */
@@ -106,7 +109,7 @@ const FAULTS = "/v1/worlds/{w}/faults";
 
 const ofWebhooks = new Set<string>(["webhook", "node", "effect", "latency_ms", ...Object.keys(limits)]);
 const ofRequests = new Set<string>(Object.keys(fields).filter((name) => name !== "webhook" && name !== "effect"));
-/** Keys of a fault that require another key. For example, a fault with the key `code` must also have the key `status`. */
+/** The keys of a fault that require another key. For example, a fault with the key `code` must also have the key `status`. */
 const partners: Readonly<Record<string, readonly string[]>> = {
   code: ["status"],
   retry_after_seconds: ["rate_limit", "status"],

@@ -57,7 +57,7 @@ onEachDatabase("nodes", (database) => {
     expect(await plaza.dump(["labels.name", "label_names.name", "label_users.label", "page_people.name"])).not.toContainEqual({ value: "vip" });
   });
 
-  // In this order each node still has nodes that refer to it when it is deleted.
+  // In this order, when a node is deleted, other nodes still refer to the node.
   const removals = [
     ["media", "solutions", "chatapp_accounts", "businesses", "users"],
     ["microblog_users", "social_accounts", "pages", "apps"],
@@ -241,7 +241,7 @@ onEachDatabase("nodes", (database) => {
 
   test("every kind of node can be read and written back unchanged", async () => {
     const { request, plaza } = await openControl({ database, world: busyWorld });
-    // The other kinds have no id, so their entries cannot be addressed.
+    // The other kinds of nodes have no ids, so no path leads to a single node of these kinds.
     const keys = sectionsOf(plaza.registry).flatMap(({ key, identity }) => (identity === undefined ? [key] : []));
     for (const key of keys) {
       const { data } = (await request("GET", `nodes/${key}`)).body;

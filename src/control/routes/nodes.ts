@@ -27,7 +27,10 @@ function sectionOf({ deps, path }: ControlRequest): WorldSection {
 
 const isMap = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Requires that the nodes exist to which an entry refers. Throws 422 for a missing or wrong reference, and 400 for a malformed entry. */
+/**
+ * Requires that the nodes exist to which an entry refers. Throws an error with status 422 for a missing or wrong reference, and with 400 for
+ * a malformed entry.
+ */
 async function requireReferences(tx: Transaction, section: WorldSection, entry: WorldEntry, world: OpenWorld): Promise<void> {
   try {
     await checkReferences(tx, section.references(entry), "");
@@ -37,7 +40,7 @@ async function requireReferences(tx: Transaction, section: WorldSection, entry: 
   }
 }
 
-/** Makes an id that no node has. The next id is checked, because a world file may have used it. */
+/** Makes an id that no node has. The function checks each generated id, because a world file may already have used that id. */
 async function mintFreeId(tx: Transaction, section: WorldSection, world: OpenWorld): Promise<string> {
   if (section.mintId !== undefined) return section.mintId(tx, world);
   for (;;) {
@@ -71,7 +74,7 @@ async function readNode(request: ControlRequest): Promise<unknown> {
 const shownTo = ({ key }: ControlRequest, section: WorldSection, entry: WorldEntry): WorldEntry =>
   key.access === "read" ? withoutSecrets(section, entry) : entry;
 
-/** Reads the id in the request's path. Throws for text that is not an id, because the database could not compare such text with ids. */
+/** Reads the id in the request's path. Throws if the text is not an id, because the database could not compare such text with ids. */
 function idOf(request: ControlRequest): string {
   const id = request.path.id as string;
   const section = sectionOf(request);
@@ -81,7 +84,7 @@ function idOf(request: ControlRequest): string {
 
 const missing = ({ path }: ControlRequest) => notFound(`node ${path.id} among ${path.key}`);
 
-/** Changes a node. The keys of the body replace the same keys of the stored entry; null restores a key's default. */
+/** Changes a node. The keys of the request body replace the same keys of the stored entry; the value null restores a key's default. */
 function updateNode(request: ControlRequest): Promise<unknown> {
   const section = sectionOf(request);
   const { world, body } = request;

@@ -6,7 +6,7 @@ test("every operation of the graph is listed once, with the way to request it", 
   const { data } = (await request("GET", "operations")).body;
   const names = data.map(({ operation }: { operation: string }) => operation);
   expect(new Set(names).size).toBe(names.length);
-  // D-381: the profile strict has no login.
+  // D-381: the profile strict does not have the login operations.
   const strict = plaza.registry.endpoints.filter(({ access }) => access.surfaces.length > 0);
   expect(new Set(names)).toEqual(new Set(strict.map(({ access }) => access.operation)));
   plaza.world.profile = "clients";
@@ -28,7 +28,7 @@ test("an operation has its address, with a version if it has one, on a node or n
   expect(of("listLabels")).toMatchObject({ method: "GET", node_type: "page", is_list: true, takes_fields: true, all_places: true });
   expect([of("reportAppEvents"), of("listLabels")]).toMatchObject([{ is_discouraged: true }, { is_discouraged: false }]);
   expect(of("deleteCatalog")).toMatchObject({ method: "DELETE", path: "/{version}/{id}", is_list: false, takes_fields: false, all_places: false });
-  // The fields that a node declares need no operation of their own.
+  // A node that only returns its declared fields is read by an operation without a summary of its own.
   expect(of("readPage")).toMatchObject({ method: "GET", node_type: "page", summary: "Reads a page: its declared fields.", is_list: false });
   expect(of("inspectToken")).toMatchObject({ path: "/debug_token", surface: "microblog", token_places: ["access_token"] });
   expect(of("inspectToken")).not.toHaveProperty("node_type");
@@ -36,7 +36,7 @@ test("an operation has its address, with a version if it has one, on a node or n
   expect(versions.slice(-2)).toEqual(["v25.0", "v26.0"]);
   const needed = data.flatMap(({ parameters }) => parameters as { required: boolean }[]).map(({ required }) => required);
   expect(new Set(needed)).toEqual(new Set([true, false]));
-  // The readers of this list do not know the clauses of a summary.
+  // The summaries in the list cite no clauses, because readers of the list do not know the clauses.
   for (const { summary } of data) expect(String(summary)).not.toMatch(/\b[A-Z]{2,}-\d/);
   expect(data).toHaveLength(plaza.registry.endpoints.filter(({ access }) => access.surfaces.length > 0).length);
 });

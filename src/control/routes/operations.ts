@@ -45,7 +45,7 @@ const operationQuery = Type.Object({
 
 async function listOperations({ deps: { registry }, world, query }: ControlRequest<Static<typeof operationQuery>>): Promise<unknown> {
   const node = query.node === undefined || !isNodeId(query.node) ? undefined : await findNode(world.database.reader, query.node);
-  // These modules are loaded at the first request, so that the server starts faster.
+  // The modules for the list of operations are loaded at the first request, so that the server starts faster.
   const { servedAddresses, versionsOf } = await import("#graph/contract/openapi/addresses");
   const { paramsIn, takesFields } = await import("#graph/contract/openapi/parameters");
   const { requestSchema, withoutShapes } = await import("#graph/schema/public-schema");
@@ -54,7 +54,7 @@ async function listOperations({ deps: { registry }, world, query }: ControlReque
   const options: OpenapiOptions = { profile, calendar, now: unixSeconds(world.clock), addresses: none };
   const where = registry.servedIn(world, options.now);
   const first = new Map<Endpoint, { readonly path: string; readonly surface: string }>();
-  // The list is reversed, so that an address with a version comes before the same address without a version.
+  // The list of addresses is reversed, so that an address with a version comes before the same address without a version.
   for (const { path, surfaces, endpoints } of servedAddresses(registry, options).reverse())
     for (const endpoint of endpoints) if (!first.has(endpoint)) first.set(endpoint, { path, surface: [...surfaces][0] ?? "base" });
   const wanted = [...first].filter(([{ nodeType }]) => query.node === undefined || (node !== undefined && nodeType === node.type));

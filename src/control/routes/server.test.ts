@@ -56,7 +56,7 @@ test("every error of the graph is listed with its form and its cause, without ab
     const { flat_status, flat_code, subcode: shown } = of(name) ?? {};
     expect({ name, ...JSON.parse(JSON.stringify({ flat_status, flat_code, subcode: shown })) }).toEqual({ name, ...wanted } as never);
   }
-  // Each of these keys occurs in at least one error.
+  // Each of the following keys occurs in at least one error of the list.
   for (const key of ["flat_status", "flat_code", "subcode"]) expect(data.some((one) => key in one)).toBe(true);
 });
 

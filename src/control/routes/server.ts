@@ -41,7 +41,7 @@ const graphError = Type.Object({
 
 async function readServer({ deps, world: first, url, key }: ControlRequest): Promise<unknown> {
   const { stop: _, startedMs, ...facts } = deps.server;
-  // A key that is bound to a world gets the time and the calendar of its own world, because it must not learn about the first world.
+  // A key that is bound to a world gets the time and the calendar of its own world, because its user must not learn about the first world.
   const held = key.world === undefined ? undefined : await deps.worlds.hold(key.world);
   const { calendar, clock } = held?.world ?? first;
   held?.leave();

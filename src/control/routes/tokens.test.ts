@@ -85,7 +85,7 @@ onEachDatabase("tokens", (database) => {
     expect(copied.body.token).not.toBe(token);
     expect(copied.body.expires_at - copied.body.issued_at).toBe(600);
     expect((await labelsOf(plaza, copied.body.token)).status).toBe(200);
-    // The copied token is neither in a list nor in an export, and it cannot be copied itself.
+    // The copy of a token is neither in the list of tokens nor in an export, and the copy cannot be copied.
     expect((await request("GET", "tokens")).body.data.map((one: { id: string }) => one.id)).not.toContain(copied.body.id);
     expect(JSON.stringify((await request("GET", "export")).body.tokens)).not.toContain('"expires_at":1795');
     expect((await request("POST", `tokens/${copied.body.id}/copy`)).status).toBe(404);

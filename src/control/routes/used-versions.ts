@@ -14,7 +14,7 @@ export interface UsedVersion {
   /** The version in the request's path; undefined if the path had no version. */
   readonly asked: string | undefined;
   readonly entries: readonly RequestEntry[];
-  /** Returns the version that would serve the same requests at a time (Unix seconds), or the error that they would get. */
+  /** Returns the version that would serve the same requests at a time (Unix seconds), or the error that the requests would get. */
   servedAt(moment: number): string | GraphError;
 }
 

@@ -1,4 +1,4 @@
-/** D-279: the exact texts of alerts about callbacks and a stopped clock. `alerts.test.ts` tests the times at which they come. */
+/** D-279: the exact texts of alerts about callbacks and a stopped clock. `alerts.test.ts` tests the times at which the alerts come. */
 import { expect, spyOn, test } from "bun:test";
 import type { Alert } from "#control-contract/alert";
 import type { OpenWorld } from "#graph/worlds/open-world";
@@ -64,7 +64,7 @@ test("a stopped clock is an alert if it delays something: the alert names the fi
     return found;
   };
   const retry = { time: NOW + 0.5, kind: "webhook_retry", of: "http://r/" };
-  // A job that only removes old data harms nobody when it is late.
+  // If a job that only removes old data is late, nobody is harmed, so no alert comes.
   const tidying = { time: NOW, kind: "webhook_retention", of: "" };
   const alert = (others: string) => ({
     ...{ kind: "clock_stopped", level: "notice", of: "orders", time: NOW + 0.5 },

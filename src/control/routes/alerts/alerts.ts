@@ -1,4 +1,4 @@
-/** The problems of a world that need attention (D-279). Alerts are not stored, but computed when a caller asks for them. */
+/** The problems of a world that need attention (D-279). Alerts are not stored, but computed when a caller requests the alerts. */
 import { Type } from "typebox";
 import { ALERTS_MAX, type Alert, alertLevels } from "#control-contract/alert";
 import { EVENT_STREAM, wantsEvents, watchStream } from "#control-contract/event-stream";
@@ -22,7 +22,10 @@ import { featureAlerts } from "../../alert-log.ts";
 import { deadlinesOf } from "../clock.ts";
 import { type UsedVersion, usedVersions } from "../used-versions.ts";
 
-/** The interval at which alerts are computed. People notice an alert soon enough, and the queries put little load on the database. */
+/**
+ * The interval at which alerts are computed. With this interval, people notice an alert soon enough, and the queries put little load on the
+ * database.
+ */
 export const ALERTS_EVERY_MS = 2_000;
 
 export const alert = Type.Object({
@@ -56,7 +59,8 @@ export async function readAlerts({ deps, world }: ControlRequest): Promise<{ dat
     jobAlerts(world),
     featureAlerts(registry, world),
   ]).catch((error: unknown) => {
-    // If the database cannot be reached, the alerts that need it are left out. The alert about the database explains why.
+    // If the database cannot be reached, the alerts that need the database are left out. The alert about the database explains why other
+    // alerts are missing.
     if (isUnreachable(error)) return [];
     throw error;
   });
@@ -83,7 +87,10 @@ const databaseAlert = ({ kind, database, text, cause, count, since_ms }: Databas
   text: `${database === undefined ? "" : `${database}: `}${text} ${countText(count, "met this problem")} since ${new Date(since_ms).toISOString()}; the last error: ${cause}`,
 });
 
-/** The age, in world time, up to which a request causes an alert. Older requests are still in the list of requests. */
+/**
+ * The age, in world time, up to which a request causes an alert. Requests that are older cause no alert, but are still in the list of
+ * requests.
+ */
 const RECENT_MS = 300_000;
 const RATE_LIMITED = 429;
 const FAILED_FROM = 500;
@@ -156,13 +163,13 @@ function versionAlert({ version }: MarketingVersion, at: number, app: string, us
   const operations = uses.map(({ operation }) => operation).join(", ");
   const becomes = refusal === undefined ? `${later[0]} serves these requests` : "these requests are refused";
   return {
-    // An app whose requests will be refused gets a warning. If another version will serve the requests, a notice is enough.
+    // An app whose requests will be refused gets a warning. If another version will serve the app's requests, a notice is enough.
     ...{ kind: "version_ends", level: refusal === undefined ? "notice" : "warning", of: app, time: at },
     text: `App ${app} requests ${formatVersion(version)} of ${operations}. That version ends on ${dayOf(at)}; then ${becomes}.`,
   };
 }
 
-/** Whether the failure of a job needs attention. A failed job that only deletes old data needs none. */
+/** Whether the failure of a job needs attention. The failure of a job that only deletes old data needs no attention. */
 const isMissed = ({ kind }: { readonly kind: string }): boolean => !kind.endsWith("_retention");
 
 export async function clockAlerts(world: OpenWorld): Promise<readonly Alert[]> {
@@ -179,7 +186,10 @@ export async function clockAlerts(world: OpenWorld): Promise<readonly Alert[]> {
   ];
 }
 
-/** The number of failures at which the alert about a job becomes an error. After this number, a job waits minutes before it runs again. */
+/**
+ * The number of failures at which the alert about a job becomes an error. After this number of failures, a job waits minutes before it runs
+ * again.
+ */
 const FAILURES_OF_ERROR = 3;
 
 const jobAlerts = async ({ database: { reader } }: World): Promise<readonly Alert[]> =>

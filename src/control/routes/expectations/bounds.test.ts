@@ -1,4 +1,4 @@
-/** The limits of an expectation: its time, its interval, and the size of its response. */
+/** Tests the limits of an expectation: its waiting time, the interval of its checks, and the size of its response. */
 import { expect, test } from "bun:test";
 import { expectEntries } from "#control-contract/expectation";
 import { openControl } from "#harness/control";

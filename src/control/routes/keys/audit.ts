@@ -40,7 +40,7 @@ const shown = ({ id, time_ms, key_id, key_name, world, status, ...facts }: Audit
   ...(status === 0 ? {} : { status }),
 });
 
-/** Makes the filter for a request. A key that is bound to a world sees only entries about its world. */
+/** Makes the filter of audit entries for a request. A key that is bound to a world sees only entries about its world. */
 function filterOf({ query, key, deps }: ControlRequest<Static<typeof filterWords>>): AuditFilter {
   const { key: of, world, since } = query;
   if (of !== undefined && of !== CONFIGURED && !isNodeId(of)) throw badRequest(`key must be the id of a key, or ${CONFIGURED}`, "key");
@@ -52,7 +52,7 @@ function filterOf({ query, key, deps }: ControlRequest<Static<typeof filterWords
   };
 }
 
-/** The number of entries that one query reads, which are some 200 kB of text. */
+/** The number of audit entries that one query reads; so many entries are some 200 kB of text. */
 const PAGE_ROWS = 1_000;
 
 async function* lines(reader: Reader, filter: AuditFilter): AsyncGenerator<Uint8Array> {

@@ -28,7 +28,7 @@ onEachDatabase("D-170: keys of the control API", (database) => {
     expect((await request("GET", "export", undefined, key)).status).toBe(200);
     const head = await app.request("/v1/worlds", { method: "HEAD", headers: { authorization: `Bearer ${key}` } });
     expect(head.status).toBe(200);
-    // The refused requests have deleted and created nothing.
+    // The refused requests have neither deleted a label nor created a control key.
     expect((await request("GET", "nodes/labels")).body.data).toHaveLength(3);
     expect((await request("GET", KEYS)).body.data).toHaveLength(1);
   });

@@ -1,4 +1,4 @@
-/** The routes that create, list, replace and revoke control keys (D-170). All times of keys are real time. */
+/** The routes that create, list, replace and revoke control keys (D-170). All times of control keys are real time. */
 import { Type } from "typebox";
 import { type ControlKeyRow, endControlKey, listControlKeys, lockKeysOfWorld, saveControlKey } from "#auth/control-keys.store";
 import { hashOf } from "#auth/tokens";
@@ -14,7 +14,8 @@ import type { Transaction } from "#storage/database";
 const KEY_BYTES = 24;
 const NAME_CHARACTERS_MAX = 200;
 /**
- * The time for which a replaced key still works: a day, as for an app's secret (D-132). In this time the operator can give all programs the new key.
+ * The time for which a replaced key still works: a day, as for an app's secret (D-132). During this time the operator can give the new key to
+ * all programs.
  */
 const OVERLAP_SECONDS = 86_400;
 const OVERLAP_SECONDS_MAX = 30 * 86_400;

@@ -4,9 +4,15 @@ import { conflict } from "#control-contract/errors";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { masterKeyId } from "#storage/sealing";
 
-/** The time for which the key file contains a replaced key: a week. The current key file can open the secrets in backups of this time. */
+/**
+ * The time for which the key file contains a replaced key: a week. With the current key file, the secrets in backups of the last week can
+ * still be opened.
+ */
 const OVERLAP_SECONDS = 7 * 86_400;
-/** The shortest time for which a replaced key can be kept. A write that began with the old key has ended after a minute. */
+/**
+ * The shortest time for which a replaced key can be kept. The minimum is a minute, because a write that began with the old key has ended by
+ * then.
+ */
 const OVERLAP_SECONDS_MIN = 60;
 const OVERLAP_SECONDS_MAX = 30 * 86_400;
 

@@ -1,4 +1,7 @@
-/** D-172: the ids of people that the API accepts, and its report of an erasure. The tests of the erased records are beside the erasure itself. */
+/**
+ * D-172: the ids of people that the API accepts, and its report of an erasure. The tests of the erased records are in the folder of the
+ * erasure's own code.
+ */
 import { expect, test } from "bun:test";
 import { openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/databases";

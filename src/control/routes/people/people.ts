@@ -1,4 +1,4 @@
-/** The routes that erase people: a job deletes all stored data about a person and reports it (D-172). */
+/** The routes that erase people: a job deletes all stored data about a person and makes a report of the deletion (D-172). */
 import { Type } from "typebox";
 import { badRequest, conflict, notFound } from "#control-contract/errors";
 import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
@@ -12,7 +12,7 @@ import { removeNode } from "#graph/worlds/open-world";
 import { isNodeId } from "#kernel/ids";
 import { certain, type Transaction } from "#storage/database";
 
-/** The shortest id of a person. Shorter texts would also be found in many records about other people. */
+/** The shortest id of a person. Ids that are shorter would also be found by chance in many records about other people. */
 const ID_CHARACTERS_MIN = 4;
 const ID_CHARACTERS_MAX = 500;
 

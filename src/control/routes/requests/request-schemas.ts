@@ -128,7 +128,10 @@ export async function storiedEntry(entry: RequestEntry, around: Around) {
   return { ...explained, story: { ...story, parts } };
 }
 
-/** Shows a request in a list, without its bodies. Only the reason for an error is shown, because that reason needs no query. */
+/**
+ * Shows a request in a list, without its bodies. In the list, only a failed request has a reason, because finding the reason for an error
+ * needs no query.
+ */
 export function lineShown(entry: RequestEntry, { deps: { registry }, world }: Around) {
   const { trace_id, operation, method, surface, path, status, time, duration_ms, app } = entry;
   const story = status < 400 && entry.parts === undefined ? undefined : readStory(entry, registry);
@@ -153,7 +156,7 @@ export const requestFilter = Type.Object({
 });
 export type RequestFilter = Static<typeof requestFilter>;
 
-/** Converts the filter `since` to world time in Unix ms. Throws 400 for text that is not a time. */
+/** Converts the filter `since` to world time in Unix ms. Throws an error with status 400 if the text is not a time. */
 export const sinceMsOf = ({ since }: RequestFilter): number => (since === undefined ? 0 : secondsOf(since, "since") * 1000);
 
 export function isAsked(entry: RequestEntry, filter: RequestFilter, sinceMs: number): boolean {

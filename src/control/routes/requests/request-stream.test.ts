@@ -22,7 +22,7 @@ const entry = (more: Record<string, unknown> = {}) => ({
   ...more,
 });
 
-/** The next event that has data. */
+/** Reads the next event of the stream that has data. */
 async function nextEvent(reader: { read(): Promise<{ value?: Uint8Array | undefined }> }) {
   for (;;) {
     const { value } = await reader.read();
@@ -32,7 +32,7 @@ async function nextEvent(reader: { read(): Promise<{ value?: Uint8Array | undefi
   }
 }
 
-/** A reader of the request stream of a world that has this log. */
+/** Opens the request stream of a world that has the given request log, and returns a reader of the stream. */
 function readerOf(log: RequestLog, filter: RequestFilter = {}, after?: number) {
   const request = {
     deps: { ending: new AbortController().signal },
@@ -61,10 +61,10 @@ describe("the stream of requests", () => {
     const later = readerOf(log, {}, 1);
     expect(await nextEvent(later)).toMatchObject({ id: "3", seen: 2, data: [{ trace_id: "A1" }, { trace_id: "A2" }] });
     await later.cancel();
-    // The cursor is from an earlier run of the server.
+    // The cursor that this request sends is from an earlier run of the server.
     const fresh = readerOf(log, {}, 900);
     await fresh.read();
-    // This request is counted, although the filter leaves it out.
+    // The following request is counted, although the filter leaves it out.
     log.add(entry({ trace_id: "A3", status: 503 }));
     expect(await nextEvent(fresh)).toMatchObject({ id: "4", seen: 1, refused: 0, failed: 1, data: [{ trace_id: "A3" }] });
     await fresh.cancel();

@@ -1,4 +1,7 @@
-/** Sends the graph requests of a world as server-sent events (WHATWG HTML, 9.2). A timer runs only while a client reads the stream. */
+/**
+ * Sends the graph requests of a world as server-sent events (WHATWG HTML, 9.2). The timer of the stream runs only while a client reads the
+ * stream.
+ */
 import { type Static, Type } from "typebox";
 import { eventStream, lookRepeatedly, type SendEvent } from "#control-contract/event-stream";
 import type { ControlRequest } from "#control-contract/route";
@@ -6,9 +9,9 @@ import type { RequestEntry } from "#graph/worlds/request-log";
 import { ALERTS_EVERY_MS, readAlerts } from "../alerts/alerts.ts";
 import { isAsked, lineShown, type RequestFilter, requestLine, sinceMsOf } from "./request-schemas.ts";
 
-/** The shortest interval between two events. People would not notice a shorter interval. */
+/** The shortest interval between two events. People would not notice it if the events came at a shorter interval. */
 const EVENT_EVERY_MS = 100;
-/** The greatest number of lines in an event. With ten events a second, these are 200 lines a second, more than anybody can read. */
+/** The greatest number of lines in an event. With ten events a second, the stream has up to 200 lines a second, more than anybody can read. */
 const LINES_MAX = 20;
 
 export const requestsEvent = Type.Object(
@@ -29,7 +32,10 @@ export const requestsEvent = Type.Object(
 const countOf = (entries: readonly RequestEntry[], statusClass: number): number =>
   entries.filter(({ status }) => Math.floor(status / 100) === statusClass).length;
 
-/** Calls `use` with the current world, because a reset or a restore replaces the world while the stream goes on. Undefined for a deleted world. */
+/**
+ * Calls `use` with the current world, because a reset or a restore replaces the world while the stream goes on. Returns undefined if the world
+ * was deleted.
+ */
 async function inWorldNow<T>(request: ControlRequest, use: (world: ControlRequest["world"]) => Promise<T>): Promise<T | undefined> {
   const held = await request.deps.worlds.hold(request.path.w ?? request.world.name);
   if (held === undefined) return undefined;
@@ -43,11 +49,14 @@ async function inWorldNow<T>(request: ControlRequest, use: (world: ControlReques
 interface Following {
   /** The id of the last event that the reader got. */
   readonly after?: number | undefined;
-  /** Whether the stream also sends alerts. A browser needs both in one stream, because it opens only a few connections (D-271). */
+  /**
+   * Whether the stream also sends alerts. A browser needs requests and alerts in one stream, because it opens only a few connections
+   * (D-271).
+   */
   readonly hasAlerts?: boolean;
 }
 
-/** Responds with the stream of requests. Throws 400 for a filter that cannot be read. */
+/** Responds with the stream of requests. Throws an error with status 400 if the filter cannot be read. */
 export function followRequests(request: ControlRequest, filter: RequestFilter, { after, hasAlerts = false }: Following = {}): Response {
   const log = request.world.requests;
   const sinceMs = sinceMsOf(filter);
@@ -67,7 +76,7 @@ export function followRequests(request: ControlRequest, filter: RequestFilter, {
     };
   };
   const begin = (send: SendEvent): (() => void) => {
-    // A timer collects the requests of an interval into one event.
+    // A timer is used, so that the requests of an interval are sent together in one event.
     const timer = setInterval(() => {
       if (log.count === next) return;
       const lines = linesSince();

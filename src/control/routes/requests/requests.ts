@@ -60,7 +60,7 @@ async function listRequests(request: ControlRequest<Static<typeof listQuery>>): 
   return { data, paging: {} };
 }
 
-/** Calls `see` for each new request, in order. The returned function ends these calls. */
+/** Calls `see` for each new request of the log, in order. The returned function ends the calls of `see`. */
 function follow(requests: RequestLog, see: (entry: RequestEntry) => Promise<void>): () => void {
   let known = requests.count;
   let isOver = false;

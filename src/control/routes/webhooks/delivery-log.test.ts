@@ -1,4 +1,4 @@
-/** D-424: programs that copy delivered webhooks read their log forwards, and miss none without being told. */
+/** D-424: programs that copy delivered webhooks read the log of deliveries forwards, and are told if they have missed a webhook. */
 import { expect, test } from "bun:test";
 import { openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/databases";

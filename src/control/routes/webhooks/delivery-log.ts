@@ -10,7 +10,10 @@ import { contentOf } from "#webhooks/history/view";
 import { delivery, eventsOfDelivery, viewFor } from "./webhooks.ts";
 
 const LIMIT_DEFAULT = 100;
-/** The greatest number of webhooks on a page. This limit is lower than in other lists, because a webhook can have a thousand events. */
+/**
+ * The greatest number of webhooks on a page. This limit of a page is lower than the limits of other lists, because a webhook can have a
+ * thousand events.
+ */
 const LIMIT_MAX = 200;
 
 const logQuery = Type.Object({
@@ -45,10 +48,11 @@ async function readDeliveryLog(request: ControlRequest<Static<typeof logQuery>>)
   const { world, query } = request;
   if (!world.webhooks.deps.hasLog) throw conflict("this server does not log delivered webhooks: start it with --webhook-log");
   const { after = 0, limit = LIMIT_DEFAULT } = query;
-  // The newest position is read before the entries. The entries then include all positions up to it, except deleted ones.
+  // The newest position in the log is read before the log's entries. Therefore the entries include all positions up to the newest position,
+  // except deleted ones.
   const last = await lastPosition(world.database.reader);
   const page = await readPage(request as ControlRequest, after, last, limit);
-  // The epoch is read after the entries. If it is still the reader's epoch, all entries belong to that epoch.
+  // The epoch of the log is read after the log's entries. If the epoch is still the one that the reader sent, all entries belong to that epoch.
   const epoch = await epochOf(world);
   if (query.epoch !== undefined && query.epoch !== epoch)
     throw conflict(`the world was reset or restored: read the log from its beginning, in the epoch ${epoch}`, "epoch");

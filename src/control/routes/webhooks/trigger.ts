@@ -24,7 +24,10 @@ const triggerBody = (fields: FieldCatalogue) =>
     { additionalProperties: false },
   );
 
-/** Throws 422 for a value that breaks the contract of its field. The error contains the path of the wrong part of the value. */
+/**
+ * Throws an error with status 422 if a value breaks the contract of its webhook field. The error contains the path of the part of the value that
+ * is wrong.
+ */
 function requireValue(field: WebhookField, value: unknown): void {
   const broken = findPayloadProblem(field, value);
   if (broken === undefined) return;
@@ -34,7 +37,10 @@ function requireValue(field: WebhookField, value: unknown): void {
 
 type Trigger = ControlRequest<unknown, Static<ReturnType<typeof triggerBody>>>;
 
-/** Explains why no app gets an event, by the requirements that the world's only app does not meet. With several apps, the intended app is unknown. */
+/**
+ * Explains why no app gets an event: names the requirements that the world's only app does not meet. If the world has several apps, no reason is
+ * given, because the intended app is unknown.
+ */
 async function whyNobody(apps: WorldSection, world: World, event: EventFacts): Promise<string> {
   const { rows } = await apps.list(world.database.reader, { limit: 2 }, world);
   const [app] = rows;

@@ -107,7 +107,7 @@ onEachDatabase("webhooks in the control API", (database) => {
     expect(data).toHaveLength(plaza.world.webhooks.fields.all.length);
     const { example } = data.find(({ field }: { field: string }) => field === "live_videos");
     expect(Object.keys(example)).not.toHaveLength(0);
-    // No app is subscribed to the events of that page; the value keeps its contract.
+    // The event is refused because no app is subscribed to the page's events, and not because of the value, which obeys the contract.
     const refused = await request("POST", "deliveries/trigger", { object: "page", field: "live_videos", entity: "2001", value: example });
     const why =
       "no app gets live_videos of 2001: app 1001 is not installed on page 2001: send POST /2001/subscribed_apps with subscribed_fields=live_videos";

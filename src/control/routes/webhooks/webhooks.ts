@@ -130,7 +130,10 @@ const list = (request: ControlRequest<Static<typeof deliveriesQuery>>) => {
   return respondWithList(request, "deliveries", read, viewFor(request as ControlRequest));
 };
 
-/** Makes the view of a delivery for the caller's key. Receivers' responses are redacted, because a response may repeat the payload. */
+/**
+ * Returns the data of a delivery that the caller's key may see. Receivers' responses are redacted, because a response may repeat the
+ * payload.
+ */
 export const viewFor =
   ({ key }: ControlRequest) =>
   (row: DeliveryRow) => {
@@ -163,7 +166,7 @@ async function read(request: ControlRequest): Promise<unknown> {
   if (row === undefined) throw notFound(`delivery ${id}`);
   const { body, events } = await contentOf(reader, row, webhooks.fields);
   const view = viewFor(request)(row);
-  // A key that may only read gets a redacted body and no signatures, because with both it could send the body to the receiver again.
+  // A key that may only read gets a redacted body and no signatures, because with both its user could send the body to the receiver again.
   if (request.key.access === "read") return { ...view, body: redactJson(body), events };
   const signatures = await webhooks.signaturesOf(row, body);
   const attempts = view.attempts.map((one, at) => ({ ...one, ...(signatures[at] === undefined ? {} : { signatures: signatures[at] }) }));

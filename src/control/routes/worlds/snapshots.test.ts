@@ -1,10 +1,10 @@
-/** The responses of the API for snapshots and resets. The effect of snapshots on a world is tested in `src/graph/worlds`. */
+/** Tests the control API's responses for snapshots and resets. The effect of snapshots on a world is tested in `src/graph/worlds`. */
 import { expect, test } from "bun:test";
 import type { ControlDeps } from "#control-contract/route";
 import { openControl } from "#harness/control";
 import { StateOutdated } from "#storage/database";
 
-/** The worlds of a server. `orders` has the snapshots `one` and `old`; `old` is from another version. */
+/** The worlds of a server. The world `orders` has the snapshots `one` and `old`; `old` is from another version of Plaza. */
 async function open() {
   const asked: string[] = [];
   const note = <T>(what: string, world: string, result: T): T | undefined => {

@@ -180,7 +180,7 @@ onEachDatabase("a long import", (database) => {
       await nextTurn();
     }
     expect((await importing).status).toBe(200);
-    // The last entry of the file exists from the commit on, and not before.
+    // The last entry of the imported file can be read only after the import's transaction was committed.
     expect(seen[0]).toBe(404);
     expect(seen.slice(0, seen.lastIndexOf(404))).not.toContain(200);
     expect(await look()).toBe(200);

@@ -54,7 +54,7 @@ const exportQuery = Type.Object({
   ),
 });
 
-/** Lists the worlds. The first world is the first entry of the first page. */
+/** Lists the worlds. On the first page, the first world is the first entry. */
 async function listWorlds(request: ControlRequest<Static<typeof pageQuery>>): Promise<unknown> {
   const { deps, query, key } = request;
   const open = new Map([...deps.worlds.open()].map((world) => [world.name, world]));
@@ -100,7 +100,7 @@ async function makeWorld({ deps, body }: ControlRequest<unknown, Static<typeof n
   return { name: body.name, ...warningsOf(found) };
 }
 
-/** The number of entries that are written at a time. A thousand small entries have some 100 kB and take 1 ms. */
+/** The number of entries of a world file that are written at a time. Writing a thousand small entries, some 100 kB, takes 1 ms. */
 const ENTRIES_WRITTEN = 1_000;
 /** The number of characters at which collected pieces of text are sent, so that short pieces are sent together. */
 const WRITTEN_CHARACTERS = 65_536;
@@ -116,7 +116,7 @@ function jsonInTurns(file: Readonly<Record<string, unknown>>): Response {
       yield `${open}${JSON.stringify(key)}:`;
       open = ",\n";
       if (Array.isArray(value) && value.length > ENTRIES_WRITTEN) {
-        // Each piece begins on a new line, because the stream is read line by line when secrets are hidden.
+        // Each piece of the world file begins on a new line, because the stream is read line by line when secrets are hidden.
         for (let at = 0; at < value.length; at += ENTRIES_WRITTEN)
           yield `${at === 0 ? "[" : ",\n"}${JSON.stringify(value.slice(at, at + ENTRIES_WRITTEN)).slice(1, -1)}`;
         yield "]";
