@@ -6,8 +6,7 @@ import type { Given } from "./control-client.ts";
 const flagsGiven = (given: object): Given =>
   Object.fromEntries(Object.entries(given).map(([name, value]) => [name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value]));
 
-/** Makes the function that commander calls for a command. `run` gets the options by Plaza's names, then the arguments, and returns the exit
- * code. */
+/** Makes the function that commander calls for a command. `run` gets the options by Plaza's names, then the arguments, and returns the exit code. */
 export const runs =
   <Args extends readonly unknown[] = string[]>(run: (given: Given, ...args: Args) => number | Promise<number>) =>
   async (...all: [...args: Args, given: object, command: Command]): Promise<void> => {

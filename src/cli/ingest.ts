@@ -13,8 +13,10 @@ import { FAILED } from "./terminal/output.ts";
  * this limit is high enough for encoders that connect at the same time.
  */
 const UNAUTHENTICATED_MAX = 256;
-/** The greatest number of connections from one address that have not sent an accepted stream key. All encoders of a studio behind one address may
- * connect at once. */
+/**
+ * The greatest number of connections from one address that have not sent an accepted stream key. All encoders of a studio behind one address may
+ * connect at once.
+ */
 const UNAUTHENTICATED_PER_ADDRESS_MAX = 32;
 
 export async function ingest(): Promise<number> {

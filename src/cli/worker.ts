@@ -109,8 +109,10 @@ const send = (message: WorkerMessage): void => void process.send?.(message);
 /** Returns a function that sends a report if there were requests or changed database problems since the last report. */
 function reporter({ worlds, readMetrics }: RunningPlaza): () => void {
   let reportedCount = "0 0 ";
-  /** For each world's request log, the number of requests that the worker has reported so far. The request log of a world still exists while the
-   * world is idle. */
+  /**
+   * For each world's request log, the number of requests that the worker has reported so far. The request log of a world still exists while the
+   * world is idle.
+   */
   const reported = new WeakMap<RequestLog, number>();
   const newOf = (world: OpenWorld): SeenInWorld => {
     const requests = world.requests.from(reported.get(world.requests) ?? 0);

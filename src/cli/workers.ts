@@ -132,8 +132,10 @@ class Workers {
     });
   }
 
-  /** Asks a worker for its metrics, and resolves when they have arrived. While a worker's response is still missing, the worker is not asked
-   * again. */
+  /**
+   * Asks a worker for its metrics, and resolves when they have arrived. While a worker's response is still missing, the worker is not asked
+   * again.
+   */
   #ask(worker: Worker): Promise<void> {
     const asked = this.#asked.get(worker) ?? Promise.withResolvers<void>();
     if (!this.#asked.has(worker)) worker.send(REPORT);

@@ -4,8 +4,10 @@ import { within } from "#kernel/turns";
 import { type ControlError, unprocessable } from "./errors.ts";
 import type { ControlDeps } from "./route.ts";
 
-/** The longest time for which a request may wait for its expectation, enough for any test. The limit ensures that connections do not stay open
- * forever. */
+/**
+ * The longest time for which a request may wait for its expectation, enough for any test. The limit ensures that connections do not stay open
+ * forever.
+ */
 const WITHIN_MS_MAX = 60_000;
 
 /** Defines the parameters `count` and `within_ms`. `what` is the plural noun of the entries, for the description. */

@@ -1,5 +1,7 @@
-/** Responds with lists of the control API: `{data: […], paging: {next?}}`. In such a response, `next` is the address of the following page of
- * the list. */
+/**
+ * Responds with lists of the control API: `{data: […], paging: {next?}}`. In such a response, `next` is the address of the following page of the
+ * list.
+ */
 import { type TSchema, Type } from "typebox";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import type { ListPage, PageRequest } from "#storage/keyset";

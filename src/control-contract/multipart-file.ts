@@ -11,8 +11,10 @@ interface MultipartFile {
 /** The greatest number of bytes of form fields before the file. */
 const BEFORE_FILE_BYTES_MAX = 65_536;
 
-/** Finds the first part of a multipart body that has a file name, and ignores the parts after it. Throws a `ControlError` if no part of the
- * body has a file name. */
+/**
+ * Finds the first part of a multipart body that has a file name, and ignores the parts after it. Throws a `ControlError` if no part of the body
+ * has a file name.
+ */
 export async function multipartFile(contentType: string, body: AsyncIterable<Uint8Array>): Promise<MultipartFile> {
   const pieces = piecesOf(contentType, body);
   let before = 0;

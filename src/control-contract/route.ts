@@ -1,5 +1,7 @@
-/** Types and functions for the contract of the control API. Each route of the control API is defined as data, and the OpenAPI document is made
- * from that data. */
+/**
+ * Types and functions for the contract of the control API. Each route of the control API is defined as data, and the OpenAPI document is made
+ * from that data.
+ */
 import { type Static, type TObject, type TSchema, Type } from "typebox";
 import type { ControlKeyRow } from "#auth/control-keys.store";
 import type { Registry } from "#graph/contract/registry";
@@ -24,8 +26,10 @@ export interface ServerDescription {
 export interface ControlDeps {
   readonly registry: Registry;
   readonly worlds: Omit<Worlds, "start" | "ping" | "closeUnused" | "hasMore" | "enter" | "enterOpen" | "outside" | "close">;
-  /** Whether this process itself serves the graph. With `--workers`, other processes serve the graph, and these processes do not see the memory of
-   * this process. */
+  /**
+   * Whether this process itself serves the graph. With `--workers`, other processes serve the graph, and these processes do not see the memory
+   * of this process.
+   */
   readonly servesGraph: boolean;
   /** Returns the addresses for a caller who reaches this server by `hostname`. */
   describeServer(hostname: string): ServerDescription;
@@ -121,8 +125,10 @@ export interface ControlRoute {
   /** The schemas of a body `file` or `form`, by media type. */
   readonly content?: Readonly<Record<string, TSchema>>;
   readonly status?: 200 | 201;
-  /** The description of the status 202, if the response can also have this status, with the same content. A handler of a route with this property
-   * returns a `Response`. */
+  /**
+   * The description of the status 202, if the response can also have this status, with the same content. A handler of a route with this property
+   * returns a `Response`.
+   */
   readonly unfinished?: string;
   /**
    * Set if the request contains its own secret and therefore needs no control key. The handler of such a route gets no control key. If the world
@@ -134,8 +140,10 @@ export interface ControlRoute {
   readsSecrets?(path: Readonly<Record<string, string>>, query: Readonly<Record<string, string>>): boolean;
   /** Set if a key that is bound to a world may send the request although the path does not name a world. */
   readonly servesBoundKeys?: true;
-  /** The schema of the response, or a keyword. `entry` and `entries`: one node or several nodes of the section `{key}` of the world file, which
-   * has the schema of these nodes. `file`: a world file. */
+  /**
+   * The schema of the response, or a keyword. `entry` and `entries`: one node or several nodes of the section `{key}` of the world file, which
+   * has the schema of these nodes. `file`: a world file.
+   */
   readonly response: TSchema | "entry" | "entries" | "file";
   /** The media types of responses that are streams. If the route has such media types, the handler returns a `Response`. */
   readonly streams?: readonly string[];

@@ -1,5 +1,4 @@
-/** Logs the alerts of features, and counts them for the metrics (D-359). Problems that are not alerts are logged by the code that detects
- * them. */
+/** Logs the alerts of features, and counts them for the metrics (D-359). Problems that are not alerts are logged by the code that detects them. */
 import { type Alert, alertLevels } from "#control-contract/alert";
 import type { Registry } from "#graph/contract/registry";
 import type { OpenWorld } from "#graph/worlds/open-world";

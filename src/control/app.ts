@@ -146,8 +146,10 @@ function unauthorized(c: Context, message: string): Response {
   return json(c, bodyOf(new ControlError("unauthorized", message)), 401);
 }
 
-/** Lists the methods of a path. If several routes match, the route with the fewest placeholders is used: `/requests/expect` goes before
- * `/requests/{trace_id}`. */
+/**
+ * Lists the methods of a path. If several routes match, the route with the fewest placeholders is used: `/requests/expect` goes before
+ * `/requests/{trace_id}`.
+ */
 function methodsAt(path: string, routes: readonly ControlRoute[]): string {
   const given = path.split("/");
   const values = (route: ControlRoute): number => route.path.split("{").length;

@@ -6,8 +6,10 @@
  */
 const NAMES = ["stream 1", "stream 2", "stream 3", "stream 4"];
 
-/** The key in localStorage for the next connection to take from another window. Connections are taken from other windows in turn, so this
- * connection was taken longest ago. */
+/**
+ * The key in localStorage for the next connection to take from another window. Connections are taken from other windows in turn, so this
+ * connection was taken longest ago.
+ */
 const TURN = "plaza.stream-turn";
 
 function nextToTake(): string | undefined {

@@ -137,8 +137,10 @@ function noteTime(w: string, time: number): void {
   if (Math.abs(time - expected) > CLOCK_SECONDS_OFF_MAX) void queryClient.invalidateQueries({ queryKey });
 }
 
-/** Adds requests of the log to the rates. Converts the world times of requests to this machine's time by their distance from the world's present
- * time. */
+/**
+ * Adds requests of the log to the rates. Converts the world times of requests to this machine's time by their distance from the world's present
+ * time.
+ */
 async function noteEarlier(w: string, last: readonly Listed[]): Promise<void> {
   const clock = await queryClient.ensureQueryData(clockQuery(w)).catch(() => undefined);
   // If the world's clock is stopped, the world times in the log do not tell when a request was made.

@@ -2,8 +2,10 @@
 
 /** Matching takes time in proportion to the length of the text, because at each character only one alternative fits. */
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
-/** Matches a number that may lose digits as a number of JavaScript. A binary float keeps up to 15 significant digits, and exponents of up to two
- * digits. */
+/**
+ * Matches a number that may lose digits as a number of JavaScript. A binary float keeps up to 15 significant digits, and exponents of up to two
+ * digits.
+ */
 const LONG_NUMBER = /^-?\d[\d.]{15}|^-?\d.*[eE][+-]?\d{3}/;
 
 /** Returns whether a number would lose digits as a number of JavaScript. A long number is exact if JavaScript would write the same text. */
@@ -17,8 +19,10 @@ export function parseExact(text: string): unknown {
   return value;
 }
 
-/** The greatest depth of JSON that is formatted; no request or response body of Plaza is deeper. Each line is indented by its depth, so deep
- * JSON would become far longer. */
+/**
+ * The greatest depth of JSON that is formatted; no request or response body of Plaza is deeper. Each line is indented by its depth, so deep JSON
+ * would become far longer.
+ */
 const DEPTH_MAX = 100;
 
 /** Formats JSON without changing a digit. If the text is not JSON, it is returned unchanged. */

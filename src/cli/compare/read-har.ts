@@ -125,8 +125,10 @@ function headerOf({ name, value }: Fields, at: number): readonly [string, string
 
 const BASE64 = /^[A-Za-z0-9+/\r\n]*={0,2}$/;
 
-/** Decodes a body. Browsers and proxies write the encoding of a body into the field `encoding`, and `plaza record` writes the encoding into
- * `_encoding`. */
+/**
+ * Decodes a body. Browsers and proxies write the encoding of a body into the field `encoding`, and `plaza record` writes the encoding into
+ * `_encoding`.
+ */
 function decoded({ text, encoding, _encoding }: Fields): Buffer {
   const given = textOf(encoding) || textOf(_encoding);
   if (textOf(text) === HIDDEN)

@@ -15,8 +15,10 @@ export interface Sent {
 /** Matches headers whose values give access to data. */
 const SECRET_HEADER = /^(authorization|proxy-authorization|cookie|set-cookie|x-api-key)$/i;
 
-/** Names of secrets that logs do not hide, but recordings do. Logs show the values with these names, because the names are common words and logs
- * without such values would say too little. */
+/**
+ * Names of secrets that logs do not hide, but recordings do. Logs show the values with these names, because the names are common words and logs
+ * without such values would say too little.
+ */
 const FURTHER_NAME = /^(?:code|pin|otp|api[_-]?key|signed_request|session_?key|pass(?:wd|phrase)?|pwd|assertion)$/i;
 
 const isSecret = (name: string): boolean => isSecretName(name) || FURTHER_NAME.test(name);

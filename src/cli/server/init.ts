@@ -125,8 +125,7 @@ function create(folder: string, name: string, text: string): void {
   }
 }
 
-/** Creates the data folder with a file that makes git ignore the folder, because the server stores keys there that do not belong in a
- * repository. */
+/** Creates the data folder with a file that makes git ignore the folder, because the server stores keys there that do not belong in a repository. */
 function ignoreData(folder: string): void {
   mkdirSync(join(folder, DATA), { recursive: true, mode: 0o700 });
   create(folder, `${DATA}/.gitignore`, "*\n");

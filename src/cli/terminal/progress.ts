@@ -57,8 +57,7 @@ export class Progress {
     this.#isShown = false;
   }
 
-  /** Writes the line, cut to the width of the terminal. A line that is longer than the terminal would wrap, and only its last row would be
-   * erased. */
+  /** Writes the line, cut to the width of the terminal. A line that is longer than the terminal would wrap, and only its last row would be erased. */
   #write(text: string): void {
     this.#isShown = true;
     process.stderr.write(CLEARED + `${this.#label} ${text}`.slice(0, (process.stderr.columns || COLUMNS_DEFAULT) - 1));

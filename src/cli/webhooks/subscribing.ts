@@ -65,12 +65,10 @@ interface Account {
   readonly app_connections?: readonly string[];
 }
 
-/** For each object of webhooks, the nodes that store the subscriptions. The subscription of a catalog is stored on its page and covers all
- * fields. */
+/** For each object of webhooks, the nodes that store the subscriptions. The subscription of a catalog is stored on its page and covers all fields. */
 const subscribedOn = { ...nodesOf, catalog: "pages" } as const;
 
-/** For each object, the change of an account after which the app gets the account's webhook fields; undefined if the app already gets the
- * fields. */
+/** For each object, the change of an account after which the app gets the account's webhook fields; undefined if the app already gets the fields. */
 const change: Readonly<Record<WebhookObject, (account: Account, app: string, fields: readonly string[]) => Partial<Account> | undefined>> = {
   page: ({ subscribed_apps = [] }, app, fields) => {
     const before = subscribed_apps.find((one) => one.app === app)?.subscribed_fields ?? [];
@@ -101,8 +99,7 @@ function restored({ object, before }: Subscribed, now: Account, app: string): Pa
   return { subscribed_apps: [...others, ...(before.subscribed_apps ?? [])] };
 }
 
-/** Subscribes the app to every account and page that can send the chosen webhook fields. The function adds each changed account to
- * `subscribed`. */
+/** Subscribes the app to every account and page that can send the chosen webhook fields. The function adds each changed account to `subscribed`. */
 export async function subscribeAccounts(control: ControlRequests, app: string, fields: Fields, subscribed: Subscribed[]): Promise<void> {
   for (const [object, names] of Object.entries(fields) as [WebhookObject, readonly string[]][]) {
     if (names.length === 0) continue;

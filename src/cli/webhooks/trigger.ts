@@ -12,8 +12,7 @@ import { overrideOf, readScript, type Trigger, withOverrides } from "./script.ts
 
 const { all } = buildRegistry().webhookFields;
 
-/** Makes the events. Resolves with the exit code, which is 0 if every callback accepted every event. `excess` has the arguments after the
- * event. */
+/** Makes the events. Resolves with the exit code, which is 0 if every callback accepted every event. `excess` has the arguments after the event. */
 export async function trigger(event: string | undefined, given: Given, excess: readonly string[] = []): Promise<number> {
   if (given.list === true) return listEvents();
   if (event !== undefined && excess.length > 0) return fail(oneEvent([event, ...excess]), WRONG_USE);

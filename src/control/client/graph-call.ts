@@ -95,8 +95,7 @@ export function withoutDebug(text: string): unknown {
   }
 }
 
-/** Finds the operation at an address. Returns undefined for an unknown address; the response to the request will say that the address is
- * unknown. */
+/** Finds the operation at an address. Returns undefined for an unknown address; the response to the request will say that the address is unknown. */
 async function operationAt(control: ControlRequests, method: string, address: string): Promise<Operation | undefined> {
   const [id = ""] = address.replace(/^(\/v[^/]+)?\//, "").split("/");
   for (const filter of [`?node=${encodeURIComponent(id)}`, ""]) {

@@ -10,8 +10,10 @@ import folders from "./guide-folders.json" with { type: "json" };
 
 /** The file in the executable: a JSON object with the text of each page. */
 const PACK = "guides";
-/** The page that lists the operations. This module leaves out the page that lists the operations, because the pages of the areas contain all
- * operations. */
+/**
+ * The page that lists the operations. This module leaves out the page that lists the operations, because the pages of the areas contain all
+ * operations.
+ */
 const LEFT_OUT = "operations.md";
 
 /** Returns the text of each page by its path, e.g. `guides/testing.md`, which links use. */
