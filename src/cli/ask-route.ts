@@ -109,7 +109,10 @@ function jsonOf(named: string, text: string): unknown {
   }
 }
 
-/** Reads `KEY=VALUE`. A value that is not JSON is sent as text, and so is an id, because a JavaScript number would lose its last digits. */
+/**
+ * Reads `KEY=VALUE`. A value that is not JSON is sent as text; an id is also sent as text, because a JavaScript number would lose the last
+ * digits of the id.
+ */
 function pairOf(pair: string): [name: string, value: unknown] {
   const at = pair.indexOf("=");
   if (at < 1) throw new ConfigProblem("--set", `${pair} is not KEY=VALUE`);

@@ -41,8 +41,8 @@ const requestsOf = ({ url, key, fetch: send }: Endpoint, { world_name = "default
 type Run = (control: ControlRequests) => Promise<number>;
 
 /**
- * Calls `run` with the server of the command. Resolves with the exit code. A refusal, or a server that cannot be reached, is reported in one line on
- * stderr. If no option gives a server and no server runs on the data, this function calls `ifNone` instead of `run`.
+ * Calls `run` with the server of the command. Resolves with the exit code. If the API refuses a request, or if the server cannot be reached, one
+ * line on stderr says so. If no option gives a server and no server runs on the data, this function calls `ifNone` instead of `run`.
  */
 export async function withServer(given: Given, run: Run, ifNone?: () => number): Promise<number> {
   for (const warning of commandWarnings(environment())) note(`plaza: ${warning}`);
@@ -63,7 +63,7 @@ function refused(error: unknown): number {
 }
 
 export interface PrivateUse {
-  /** Whether the command replaces the configured key, so that the private control API must have that key too. */
+  /** Whether the command replaces the configured control key, so that the private control API must have that key too. */
   readonly isKeyReplaced?: boolean;
   /**
    * Whether the command may create the data folder. If this is not set, the command may not create the folder, because it would leave the folder
@@ -93,7 +93,7 @@ export async function withOwnServer(given: Given, run: Run, use: PrivateUse = {}
   }
 }
 
-/** The base of links in lists. No server listens at the base address of the links, because the control API runs in this process. */
+/** The base address of the links in lists. No server listens at the base address of the links, because the control API runs in this process. */
 const OWN_URL = "http://localhost";
 
 async function startOwnServer(given: Given, log: Log, { isKeyReplaced = false, makesData = false }: PrivateUse) {
@@ -108,11 +108,11 @@ async function startOwnServer(given: Given, log: Log, { isKeyReplaced = false, m
 }
 
 /**
- * The server of a command: the one that its options give, otherwise the one of the environment variables, otherwise the one that runs on the data
+ * The server that a command uses: the server in its options, otherwise in the environment variables, otherwise the server that runs on the data
  * folder.
  */
 export interface ServerAddress {
-  /** The address without `/v1` and without a slash at its end. */
+  /** The address of the control API without `/v1` and without a slash at the end. */
   readonly url: string;
   readonly key: string;
   /** The options of `fetch` for requests to the server. */
@@ -120,8 +120,8 @@ export interface ServerAddress {
 }
 
 /**
- * Options for an address in the server's own file. The certificate does not contain the address in the file, which is an address of this machine,
- * so the host name is not checked. The authority of the certificate is still checked.
+ * The options of `fetch` for an address that is from the server's own file. The certificate does not contain the address in the file, which is an
+ * address of this machine, so the host name is not checked. The authority that signed the certificate is still checked.
  */
 const ON_THIS_MACHINE: BunFetchRequestInit = { tls: { checkServerIdentity: () => undefined }, proxy: NO_PROXY };
 
@@ -133,11 +133,14 @@ async function dataOf(given: Given): Promise<string> {
   return String(given.data ?? environmentWithSecrets().PLAZA_DATA ?? (await findConfigFile(given))?.values.data ?? DEFAULT_DATA);
 }
 
-/** Finds the server that an option or variable gives, or that runs on the data. Returns undefined if there is no such server. */
+/**
+ * Finds the server that an option or variable gives, or that runs on the data. Returns undefined if neither an option, a variable nor the data
+ * leads to a server.
+ */
 export async function findServerAddress(given: Given): Promise<ServerAddress | undefined> {
   const { PLAZA_CONTROL_URL, PLAZA_CONTROL_KEY } = environmentWithSecrets();
   const data = await dataOf(given);
-  // The option `--data` has precedence over the variable.
+  // The option `--data` has precedence over the variable PLAZA_CONTROL_URL.
   const named = given.control_url ?? (given.data === undefined ? PLAZA_CONTROL_URL : undefined);
   const found = findServer(data);
   const url = named ?? found.info?.control_url;
@@ -168,12 +171,12 @@ export async function serverAddress(given: Given): Promise<ServerAddress> {
 }
 
 /**
- * Returns false if the data folder shows that no server runs on it. For a database the function returns true, because a server may run at the default
- * port.
+ * Returns false if the files in the data folder show that no server runs on the folder. For a database the function returns true, because a
+ * server may run at the default port.
  */
 export async function mayHaveServer(given: Given): Promise<boolean> {
   return (await findServerAddress(given)) !== undefined || !isFolder(await dataOf(given));
 }
 
-/** Returns the id of the process of this machine that runs on the data. */
+/** Returns the process id of the server on this machine that uses the data. */
 export const pidOnData = async (given: Given): Promise<number | undefined> => findServer(await dataOf(given)).info?.pid;

@@ -14,7 +14,7 @@ import { environmentOfProgram } from "./proxies.ts";
 import { note, printable } from "./terminal/output.ts";
 import { runAndExit, startTestServer, type TestServer } from "./test-server.ts";
 
-/** The exit codes with which a shell reports a program that is missing or not executable. */
+/** The exit codes by which a shell reports that a program is missing or not executable. */
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
 /** The number to which a shell adds the number of the signal that ended a program. */
@@ -22,7 +22,8 @@ const SIGNALLED = 128;
 
 const PASSED_ON = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 /**
- * The addresses that a test gets as variables. The address for encoders is left out, because its variable would also set an option of `plaza start`.
+ * The addresses that the command gets in environment variables. The address for encoders is left out, because a variable with its name would
+ * also set an option of `plaza start`.
  */
 const ADDRESSES = ["base_url", "app_base_url", "microblog_base_url", "ads_base_url", "social_login_host", "control_url"];
 
@@ -49,7 +50,7 @@ export async function exec([program = "", ...args]: readonly string[], flags: Re
 async function begin(flags: Readonly<Record<string, unknown>>): Promise<{ server: TestServer; intercepted?: RunningInterception | undefined }> {
   const file = await findConfigFile(flags);
   if (flags.as === undefined && flags.only === undefined) return { server: await startTestServer(flags, environmentWithSecrets(), file) };
-  // These modules, which use a package for certificates, are only needed for `--as`.
+  // The modules for interception, which use a package for certificates, are only needed for `--as`.
   const { intercept, readInterception, withProfile } = await import("./intercept/interception.ts");
   const interception = readInterception(flags, environment());
   const server = await startTestServer(withProfile(flags, file, environment()), environmentWithSecrets(), file, interception?.hosts);

@@ -14,8 +14,8 @@ import { FAILED } from "./terminal/output.ts";
  */
 const UNAUTHENTICATED_MAX = 256;
 /**
- * The greatest number of connections from one address that have not sent an accepted stream key. All encoders of a studio behind one address may
- * connect at once.
+ * The greatest number of connections from one address that have not sent an accepted stream key. The limit allows that all encoders of a
+ * studio behind one address connect at once.
  */
 const UNAUTHENTICATED_PER_ADDRESS_MAX = 32;
 

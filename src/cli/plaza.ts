@@ -1,4 +1,4 @@
-/** The program `bin/plaza`. A process that a server starts does not load the command line, so that it starts faster. */
+/** The program `bin/plaza`. A child process of a server does not load the modules of the command line, so that it starts faster. */
 import "./processes/private-files.ts";
 
 /** The commands that a server starts as child processes. */

@@ -1,4 +1,4 @@
-/** Decides how the program ends: after a signal, or because it could not start. */
+/** Ends the program after a signal, or with an error message if the program could not start. */
 import type { RunningPlaza } from "#main";
 import { errorFields, type Log } from "#telemetry/log";
 import { FAILED, fail, WRONG_USE } from "./terminal/output.ts";
@@ -18,8 +18,8 @@ const WRONG_USES = [
 const PLAIN_FAILURES = ["MigrationFailed"];
 
 /**
- * Codes of the system, SQLite and PostgreSQL for problems that the operator has to solve: a missing right, a full disk, or data that is not
- * Plaza's. `3D000` means that the database does not exist, class 28 that access was denied, and `42501` that a right is missing. The text for
+ * Error codes of the system, SQLite and PostgreSQL for problems that the operator has to solve: a missing right, a full disk, or data of another
+ * program. `3D000` means that the database does not exist, class 28 that access was denied, and `42501` that a right is missing. The text for
  * the error's code is added to the error's message if the message does not contain this text.
  */
 const WRONG_USE_CODES: Readonly<Record<string, string>> = {
@@ -103,8 +103,8 @@ export const nextSignal = (): Promise<string> =>
   });
 
 /**
- * Resolves when the reader of the output closes it, as `head -1` does. When the output is closed, the program's further output is dropped without an
- * error.
+ * Resolves when the reader of the program's output closes the pipe, as `head -1` does. When the output is closed, the program's further output
+ * is dropped without an error.
  */
 export const outputClosed = (): Promise<void> =>
   new Promise((resolve) => {

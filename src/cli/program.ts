@@ -15,7 +15,7 @@ import type { SchemaName } from "./server/init.ts";
 import { addServerCommands } from "./server/server-commands.ts";
 import { addWebhookCommands } from "./webhooks/webhook-commands.ts";
 
-/** The commands that do not end when their output is closed, because they restore or end something after a signal. */
+/** The commands that go on when their output is closed, because they have to restore settings or end a server after a signal. */
 const ENDED_BY_SIGNALS = ["start", "intercept", "exec", "storm", "review", "worker", "listen", "record"];
 
 function addOptions(command: Command, options: readonly ConfigOption[]): Command {
@@ -105,7 +105,7 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
 }
 
 /**
- * The options of `start` that `exec` does not have: the server of `exec` prints no ready line, and several processes could not share data in memory.
+ * The options of `start` that `exec` lacks, because its server prints no ready line and because several processes could not share data in memory.
  */
 const SCHEMAS = [
   "world",
@@ -241,7 +241,10 @@ function addLiveCommands(live: Command): void {
 /** The exit code for an invalid option or unusable data. A command with this exit code has started nothing (docs/operating/start.md). */
 const WRONG_USE = 2;
 
-/** Loads the features if the command needs their declarations. `start` and `exec` load the features anyway, and completion needs all options. */
+/**
+ * Loads the features if the command needs their declarations. The features are loaded for `start` and `exec`, which need them anyway, and for
+ * completion, which needs all options.
+ */
 async function declaredFor(words: readonly string[]): Promise<Declared> {
   const isAsked = (...names: readonly string[]): boolean => words.some((word) => names.includes(word));
   return {

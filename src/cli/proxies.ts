@@ -1,6 +1,5 @@
 /**
- * Requests to a server on this machine never use the proxy of the environment: the proxy could not reach the server, and the proxy would see the
- * control key.
+ * Requests to a server on this machine never use the environment's proxy, because the proxy could not reach the server and would see the control key.
  */
 import { environment } from "#config/option";
 import { NO_PROXY } from "#control/client/requests";

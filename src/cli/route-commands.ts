@@ -16,9 +16,9 @@ export interface RouteCommand extends PrivateUse {
   readonly summary?: string;
   /** The names of the parameters that are arguments of the command, in this order. */
   readonly args?: readonly string[];
-  /** Names of parameters that differ on the command line, by the parameters' own names. */
+  /** The names on the command line of parameters that have another name in the API, by the name in the API. */
   readonly named?: Readonly<Record<string, string>>;
-  /** The values of parameters that the command always sends. */
+  /** The values that the command always sends for some parameters. */
   readonly sends?: Readonly<Record<string, unknown>>;
   /** The parameters that are options of the command. By default, a parameter is an option if it is neither an argument nor in `sends`. */
   readonly options?: readonly string[];
@@ -40,7 +40,10 @@ const node = { args: ["key", "id"], named: { key: "kind" } } as const;
 const ofApp = { args: ["app"] } as const;
 const byId = { args: ["id"] } as const;
 
-/** The commands by group. The commands `world new` and `world import` send a file, so these two commands are in `world.ts`. */
+/**
+ * The commands of the command line, by group. The commands `world new` and `world import` send a file, so these two commands are in
+ * `world.ts`.
+ */
 export const routeGroups = {
   token: {
     summary: "creates, lists and revokes tokens, and creates apps",
@@ -49,7 +52,7 @@ export const routeGroups = {
       list: { operation: "listTokens", isAlone: true },
       copy: { operation: "copyToken", isAlone: true },
       revoke: { operation: "revokeToken", isAlone: true },
-      // The first app may be created before the server is first started.
+      // A user may create the first app before the first start of the server.
       "create-app": {
         ...{ operation: "createNode", summary: "creates an app and prints it with its secret", sends: { key: "apps" }, body: newApp },
         ...{ isAlone: true, makesData: true },

@@ -17,7 +17,7 @@ import { note } from "./terminal/output.ts";
 /** Runs the server. Resolves with the exit code when the server has ended. */
 export async function start(flags: Readonly<Record<string, unknown>>): Promise<number> {
   const asked = nextSignal();
-  // A script may read the first line and then close the pipe; the server goes on.
+  // If a script reads only the first line and closes the pipe, the server goes on.
   void outputClosed();
   // The channel to bin/plaza.mjs closes if bin/plaza.mjs is killed. Without this listener the server would go on running after bin/plaza.mjs was
   // killed.
@@ -57,7 +57,7 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
     explain(error, log);
     await noteServerOn(error);
     await log.flush();
-    // The program exits at once, because a running timer would keep it alive for seconds.
+    // The program exits explicitly, because a running timer would keep it alive for seconds.
     return process.exit(exitCodeOf(error));
   }
 }

@@ -47,7 +47,7 @@ interface ErrorBody {
   readonly error?: { readonly message?: string; readonly parameter?: string | undefined };
 }
 
-/** The JSON of a response, for routes that can also stream events. Throws an `ApiProblem` with the server's message. */
+/** Reads the JSON of a response, for routes that can also respond with a stream of events. Throws an `ApiProblem` with the server's message. */
 export async function dataOf<T>(request: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<Exclude<T, string>> {
   const { data, error, response } = await request;
   if (data !== undefined && response.ok) return data as Exclude<T, string>;

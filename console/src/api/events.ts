@@ -8,7 +8,7 @@ export interface ServerEvent {
   readonly data: string;
 }
 
-/** The events of one connection. Rejects with the error that ends the connection. */
+/** Yields the server-sent events of one connection. The iteration rejects with the error that ends the connection. */
 export async function* serverEvents(address: string, signal: AbortSignal): AsyncGenerator<ServerEvent> {
   const response = await fetch(address, { headers: { ...authorization(), accept: "text/event-stream" }, signal });
   if (!response.ok || response.body === null) {
@@ -57,7 +57,7 @@ const isServerGone = (signal: AbortSignal): Promise<boolean> =>
   );
 
 /**
- * `waiting`: other windows of the console use all connections that streams may have. `gone`: no connection to the server can be made.
+ * `waiting`: other windows of the console use all connections that streams may have. `gone`: the console cannot connect to the server.
  */
 export type StreamState = "live" | "waiting" | "lost" | "gone";
 
@@ -71,7 +71,10 @@ export interface StreamListener {
   connected?(): void;
 }
 
-/** Stays connected to a stream while the tab is visible, and resumes after the last event. Returns a function that ends the connection. */
+/**
+ * Stays connected to a stream of events while the tab is visible, and resumes the stream after the last event. Returns a function that ends
+ * the connection.
+ */
 export function follow({ address, take, state, connected }: StreamListener): () => void {
   let last: string | undefined;
   let connection: AbortController | undefined;
@@ -92,7 +95,8 @@ export function follow({ address, take, state, connected }: StreamListener): () 
     const own = new AbortController();
     connection = own;
     let isGone = wasGone && (await isServerGone(own.signal));
-    // An error only ends the connection: `follow` connects again after a pause. `fetch` throws a TypeError if the server cannot be reached.
+    // An error of a stream only ends the connection: `follow` connects again after a pause. `fetch` throws a TypeError if the server cannot
+    // be reached.
     const work = (signal: AbortSignal): Promise<void> =>
       read(signal).catch((error: unknown) => {
         isGone = error instanceof TypeError;

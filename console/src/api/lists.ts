@@ -11,7 +11,7 @@ export interface List<T> {
   readonly rows: readonly T[];
   readonly isLoaded: boolean;
   readonly error: Error | null;
-  /** Reads the next page. Does nothing after the last page. */
+  /** Reads the next page. Does nothing if the last page was already read. */
   readonly more: () => void;
 }
 

@@ -1,8 +1,8 @@
 /**
  * Places for streams. Over HTTP/1.1 a browser opens at most six connections to a host for all its windows together. If streams use all six
- * connections to a host, no other request gets a response, not even the request of a click. So the streams of all windows of the console share
- * four connections, and two connections are left for people's actions. A window that is opened or gets the focus takes connections from other
- * windows.
+ * connections to a host, no other request gets a response, not even the request of a click. Therefore the streams of all windows of the
+ * console share four connections, and two connections are left for people's actions. A window that is opened or gets the focus takes
+ * connections from other windows.
  */
 const NAMES = ["stream 1", "stream 2", "stream 3", "stream 4"];
 

@@ -1,4 +1,4 @@
-/** Queries of several views. */
+/** Queries to the control API that several views of the console use. */
 
 import { QueryClient, queryOptions, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
@@ -50,7 +50,10 @@ export const operationsQuery = (w: string) =>
     staleTime: A_MINUTE_MS,
   });
 
-/** The server, with the addresses of one world. The addresses of all worlds but the first are below `/w/{world}`. */
+/**
+ * Returns the control API's description of the server, with the addresses of one world. The addresses of all worlds but the first are below
+ * `/w/{world}`.
+ */
 export function useServer(w: string) {
   const server = useQuery(serverQuery).data;
   return useMemo(() => (server === undefined || w === "default" ? server : inWorld(server, w)), [server, w]);

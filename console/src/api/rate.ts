@@ -1,7 +1,7 @@
 /**
- * The number of requests per second in the last ten minutes, and how many of the requests were refused or failed. While this page was connected,
- * the numbers come from the stream of requests; the earlier numbers come from the log. For a time without data the rate is unknown, not zero.
- * All times are from this machine's clock, because the world's clock may be stopped.
+ * The number of requests per second in the last ten minutes, and how many of the requests were refused or failed. Since this page connected,
+ * the numbers come from the stream of requests; the earlier numbers come from the request log. For a time without data the rate is unknown,
+ * not zero. All times are from this machine's clock, because the world's clock may be stopped.
  */
 const STEP_MS = 5_000;
 const SPAN_MS = 600_000;
@@ -35,7 +35,7 @@ const added = (one: Counts, other: Counts): Counts => ({
 const countsOf = (status: number): Counts => ({ seen: 1, refused: status >= 400 && status < 500 ? 1 : 0, failed: status >= 500 ? 1 : 0 });
 
 export class Rates {
-  /** The counts of each step, by the step's number. */
+  /** The counts of requests in each step of time, by the step's number. */
   readonly #steps = new Map<number, Counts>();
   #connected: { fromMs: number; toMs: number | undefined }[] = [];
   #recent: { readonly atMs: number; readonly count: number }[] = [];

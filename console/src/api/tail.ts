@@ -7,7 +7,7 @@ import { clockQuery, queryClient } from "./queries.ts";
 import { Rates } from "./rate.ts";
 
 type Listed = Awaited<ReturnType<typeof lastRequests>>[number];
-/** A request with the data that its line in the list shows. The console reads the rest of a request when a person opens it. */
+/** A request with the data that its line in the list shows. The console reads the rest of a request when a person opens the request. */
 export type RequestLine = Omit<Listed, "query" | "request_body" | "response_body">;
 
 export interface RequestFilter {
@@ -23,11 +23,11 @@ export interface Tail {
   readonly lines: readonly RequestLine[];
   readonly state: StreamState;
   readonly isLoaded: boolean;
-  /** The number of requests that came while a person held the list. */
+  /** The number of requests that came while a person had stopped the list. */
   readonly held: number;
   /** The number of matching requests that were left out because too many came at once. */
   readonly skipped: number;
-  /** The number of requests that were refused or failed since the list was read, also those that do not match the filter. */
+  /** The number of requests that were refused or failed since the list was read, including requests that do not match the filter. */
   readonly errors: number;
 }
 
@@ -51,7 +51,7 @@ let key = "";
 let world = "";
 let liveUntilMs: number | undefined;
 const listeners = new Set<() => void>();
-/** The rates of all requests of the world, also of those that do not match the filter. */
+/** The rates of all requests of the world, including requests that do not match the filter. */
 export const rates = new Rates();
 
 function change(more: Partial<Tail>): void {
@@ -123,10 +123,13 @@ export function endTail(): void {
   tail = NOTHING;
 }
 
-/** When the stream of requests of this window, or of the windows that it waited for, was last live, by this machine's clock; undefined if never. */
+/**
+ * The time, by this machine's clock, at which the request stream of this window, or of the windows for which it waited, was last live;
+ * undefined if never.
+ */
 export const lastLiveMs = (): number | undefined => liveUntilMs;
 
-/** If a request's time differs from the expected time by more than this, somebody else has moved the world's clock. */
+/** If a request's time differs from the expected time by more than this limit, somebody else has moved the world's clock. */
 const CLOCK_SECONDS_OFF_MAX = 5;
 
 function noteTime(w: string, time: number): void {
@@ -166,7 +169,7 @@ function takeLines(w: string, { data, seen, refused, failed, skipped }: Requests
   } else change({ lines: [...newest, ...tail.lines].slice(0, LINES_MAX), ...counts });
 }
 
-/** Holds the list of requests, so that it does not change while a person reads it. */
+/** Stops updating the list of requests, so that the list does not change while a person reads it. */
 export function holdTail(isOn: boolean): void {
   if (isHeld === isOn) return;
   isHeld = isOn;

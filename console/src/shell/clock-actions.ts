@@ -11,7 +11,7 @@ async function show(w: string, moved: Promise<Clock>): Promise<void> {
   const clock = await moved;
   queryClient.setQueryData(clockQuery(w).queryKey, { ...clock, readAtMs: Date.now() });
   forgetCopies();
-  // Scheduled work may have changed any data, so the console reads everything again.
+  // After the clock was moved, scheduled work may have changed any data, so the console reads everything again.
   await queryClient.invalidateQueries();
 }
 

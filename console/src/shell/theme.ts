@@ -1,4 +1,4 @@
-/** The theme: the system's own unless the person chooses one. */
+/** The colour theme of the console: the system's own theme unless the person chooses one. */
 export type Theme = "system" | "light" | "dark";
 
 const NAME = "plaza.theme";

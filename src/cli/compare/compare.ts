@@ -144,7 +144,7 @@ function textOf(count: number, different: readonly (readonly Difference[])[]): s
   return `${operations.join("")}${count} requests, ${different.flat().length} differences\n`;
 }
 
-/** The conformance cases that run against both servers; `compare` then pairs the requests of the two runs. */
+/** The conformance cases that run against both servers; `compare` pairs the requests of the two runs afterwards. */
 interface CaseChoice {
   /** The profile of both servers. */
   readonly profile: string;
@@ -166,7 +166,10 @@ const NOTHING: WireResponse = { status: 0, headers: new Map(), text: "the case h
 
 const addressOf = ({ server }: Side): string => server.baseUrl.replace(/\/$/, "");
 
-/** Runs the cases, except those that need a server of their own. A failed expectation of a case is ignored, because only differences count. */
+/**
+ * Runs the conformance cases, except the cases that need a server of their own. If a conformance case fails, the failure is ignored, because
+ * the command reports only differences between the servers.
+ */
 async function* replayCases(
   one: GivenServer,
   other: GivenServer,
@@ -205,8 +208,8 @@ async function* sideBySide(testCase: Case, first: Side, second: Side, { ids }: T
 }
 
 /**
- * Runs a case and returns its requests and responses, without those of the control API. On both servers the new ids of a case are counted from the
- * same number, so that both get the same requests.
+ * Runs a conformance case and returns its requests to the graph and their responses, without the requests to the control API. For both
+ * servers, the new ids of a case are counted from the same number, so that both servers get the same requests.
  */
 async function exchangesOf(testCase: Case, side: Side, start: bigint): Promise<Exchanges> {
   const exchanges: Exchanges = [];

@@ -26,9 +26,9 @@ const HEADERS = ["content-type", "www-authenticate", "x-ad-api-version-warning",
 /** The number of characters after which a value is cut in the report. */
 const CHARACTERS_MAX = 200;
 
-/** The values that differ on the second server although they mean the same as on the first server. */
+/** The ids and addresses that differ between the two servers although they mean the same node or server. */
 export interface Translation {
-  /** Maps the ids of the second server to those of the first. Each node that the requests create adds an id to the map. */
+  /** Maps the ids of the second server to the ids of the first server. For each node that the requests create, an id is added to the map. */
   readonly ids: Map<string, string>;
   /** The addresses of the second server and of its webhook receiver, each with the corresponding address on the first server. */
   readonly addresses: (readonly [own: string, first: string])[];

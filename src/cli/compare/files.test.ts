@@ -1,4 +1,4 @@
-/** The files of a comparison: rules for allowed differences, and recordings as HAR. */
+/** Tests the files of a comparison: rules for allowed differences, and recordings as HAR. */
 import { describe, expect, test } from "bun:test";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -186,7 +186,7 @@ describe("a recording of another program", () => {
       });
       expect(read({ response: { status: 201, content: nothing } })).toMatchObject({ status: 201, responseText: "" });
     }
-    // This request was interrupted.
+    // The recording has no response to this request, because the request was interrupted.
     expect(read({ response: { status: 0, content: { size: 0 } } }).status).toBeUndefined();
     expect(read({ response: { status: 200, content: { text: "eyJhIjoxfQ==", encoding: "base64" } } }).responseText).toBe('{"a":1}');
   });

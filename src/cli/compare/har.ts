@@ -10,11 +10,14 @@ interface Pair {
 export interface SecretPlace {
   readonly in: "query" | "header" | "body";
   readonly name: string;
-  /** The name of the secret in the recording, such as `secret-1`. Two secrets with the same name have the same value. */
+  /** The name of the secret in the recording, such as `secret-1`. Two recorded secrets with the same name have the same value. */
   readonly secret: string;
 }
 
-/** The body of a request. `_encoding` is our own field for a body that is not text, because HAR 1.2 has no such field in requests. */
+/**
+ * The body of a request. `_encoding` is Plaza's own field for a body that is not text, because HAR 1.2 has no field for the encoding of a
+ * request body.
+ */
 interface PostData {
   readonly mimeType: string;
   readonly text: string;
@@ -47,7 +50,7 @@ export class HarFile {
   #count = 0;
 
   constructor(path: string, creator: string, upstream: string) {
-    // Only the owner may read the file: it contains no secrets, but it contains people's data.
+    // Only the owner may read the file of the recording: it contains no secrets, but it contains people's data.
     this.#file = openSync(path, "w", 0o600);
     const head = { version: "1.2", creator: { name: "plaza record", version: creator }, _upstream: upstream };
     this.#write(`{"log":{${JSON.stringify(head).slice(1, -1)},"entries":[`);

@@ -1,4 +1,4 @@
-/** Finds the operation of a request from the form of its address alone, because the server need not be Plaza. */
+/** Finds the operation of a request only from the form of the request's address, because the server need not be Plaza. */
 import { edgeOf, methodOf } from "#graph/contract/openapi/addresses";
 import type { Registry } from "#graph/contract/registry";
 import { parseVersion } from "#kernel/versions";
@@ -11,7 +11,10 @@ export interface OperationForm {
   readonly names: readonly string[];
 }
 
-/** Up to this number of operations a report shows their names; with more operations it shows the form of the address, which is shorter. */
+/**
+ * If an address has at most this number of operations, the report shows their names; otherwise the report shows the form of the address,
+ * which is shorter.
+ */
 const NAMES_MAX = 3;
 
 export function operationForm(registry: Registry, method: string, target: string): OperationForm {

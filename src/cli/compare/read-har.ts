@@ -7,7 +7,7 @@ import { HIDDEN } from "#kernel/redaction/redaction";
 import type { SecretPlace } from "./har.ts";
 import { isMultipart, typeOf } from "./multipart.ts";
 
-/** A request of the recording, with the data of its response that a comparison uses. */
+/** A request of the recording, with the part of its response that a comparison uses. */
 export interface RecordedRequest {
   readonly method: string;
   /** The URL without its fragment, which is not sent. */
@@ -28,12 +28,12 @@ export interface Recording {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A problem with one entry of the file. */
+/** The error for a problem with one entry of the HAR file. */
 class HarProblem extends Error {}
 
 /**
- * Reads a recording. Only requests to the server at `base` are read; without `base`, the server is the one that `plaza record` noted, or the server
- * of the first entry. Throws an error with a message for the user.
+ * Reads a recording. Only requests to the server at `base` are read; without `base`, the server is the one that `plaza record` wrote into the
+ * file, or the server of the first entry. Throws an error with a message for the user.
  */
 export function readHar(path: string, base?: string): Recording {
   const problem = (text: string) => new Error(`${path} ${text}`);
@@ -62,7 +62,7 @@ export function readHar(path: string, base?: string): Recording {
   return { requests, base: own };
 }
 
-/** Whether a URL is below a base address. `http://localhost:40001` is not below `http://localhost:4000`. */
+/** Whether a URL is below a base address. For example, `http://localhost:40001` is not below `http://localhost:4000`. */
 export function isBelow(url: string, base: string): boolean {
   const address = base.replace(/\/$/, "");
   return url.startsWith(address) && /^([/?]|$)/.test(url.slice(address.length));
@@ -115,8 +115,8 @@ const sentAddress = (url: string): string => (url.split("#")[0] as string).toWel
 
 function headerOf({ name, value }: Fields, at: number): readonly [string, string] {
   const text = typeof value === "number" || typeof value === "boolean" ? String(value) : value;
-  // A name that begins with a colon is a pseudo-header of HTTP/2, which is not sent. A secret that the recording hides is replaced before its header
-  // is sent.
+  // A name that begins with a colon is a pseudo-header of HTTP/2, which is not sent. If a header contains a secret that the recording hides, the
+  // secret is inserted before the header is sent.
   const isName = typeof name === "string" && TOKEN.test(name.replace(/^:/, ""));
   if (!isName || typeof text !== "string" || !/^[\t\x20-\x7e\x80-\xff]*$/.test(text.replaceAll(HIDDEN, "")))
     throw new HarProblem(`.request.headers[${at}] cannot be sent: ${JSON.stringify({ name, value })?.slice(0, 200)}`);
@@ -165,6 +165,6 @@ function multipartOf(params: readonly Fields[], boundary: string): Buffer {
   return Buffer.from(`${parts.join("")}--${boundary}--\r\n`);
 }
 
-/** The encoding that turns a body into a text without losing a byte: one character for each byte if the body is multipart or not UTF-8. */
+/** The encoding that converts a body to text without losing a byte: one character for each byte if the body is multipart or is not UTF-8. */
 export const encodingOf = ({ body, headers }: Pick<RecordedRequest, "body" | "headers">): "latin1" | "utf8" =>
   isMultipart(headers) || !isUtf8(body) ? "latin1" : "utf8";

@@ -1,4 +1,4 @@
-/** `plaza record`: the entries of a recording, and its limits. */
+/** Tests `plaza record`: the entries of a recording, and the limits of the recording. */
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";

@@ -97,7 +97,10 @@ function unpacked(exchange: Exchange): Exchange {
   }
 }
 
-/** Returns the body to record. A body that is neither text nor multipart is left out, because its bytes may contain secrets. */
+/**
+ * Returns the request or response body in the form in which it is recorded. A body that is neither text nor multipart is left out, because
+ * its bytes may contain secrets.
+ */
 function bodyOf({ requestBody, requestHeaders }: Exchange): string {
   if (isMultipart(requestHeaders)) return requestBody.toString("latin1");
   return isUtf8(requestBody) ? requestBody.toString() : HIDDEN;

@@ -1,4 +1,4 @@
-/** Sends the requests of a recording one after the other, each of them to both servers. */
+/** Sends the requests of a recording one after the other, each request to both servers. */
 import { send, type WireRequest, type WireResponse } from "#conformance/http/wire";
 import { bodyOf, type Compared, learnCursors, learnIds, type Translation, translatedText } from "./differences.ts";
 import { encodingOf, isBelow, type RecordedRequest, type Recording } from "./read-har.ts";
@@ -18,7 +18,7 @@ export interface Replayed extends Omit<Compared, "form"> {
   readonly recordedStatus: number | undefined;
 }
 
-/** Matches headers that are not sent again: they belong to one connection, or are pseudo-headers of HTTP/2. */
+/** Matches headers that are not sent again, because they belong to one connection or are pseudo-headers of HTTP/2. */
 const OF_THE_CONNECTION = /^(:.*|host|connection|keep-alive|content-length|transfer-encoding|accept-encoding|upgrade|te)$/i;
 
 export async function* replay(recording: Recording, first: Server, second: Server, { ids, addresses }: Translation): AsyncGenerator<Replayed> {
@@ -91,7 +91,7 @@ async function ask({ base, secretOf }: Server, request: RecordedRequest, sent: S
   return await send(wire).catch((error: unknown) => noResponse(error));
 }
 
-/** Makes a response for a server that does not respond, which differs from every real response. */
+/** If a server does not respond, makes a substitute for the response, which differs from every real response. */
 const noResponse = (error: unknown): WireResponse => ({
   status: 0,
   headers: new Map(),

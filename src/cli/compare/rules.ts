@@ -8,8 +8,8 @@ export interface Rule {
   /** The name of an operation, or its method and path with placeholders. A rule without an operation applies to every operation. */
   readonly operation?: string;
   /**
-   * The path of the value, for example `status`, `header.content-type` or `body.data.*.id`. In a path, `*` means any one key or index, and `**` any
-   * number of them.
+   * The path of the value, for example `status`, `header.content-type` or `body.data.*.id`. In a path, `*` means any single key or index, and
+   * `**` means any number of keys and indexes.
    */
   readonly path: string;
   /**

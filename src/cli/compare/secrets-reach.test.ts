@@ -70,7 +70,7 @@ test("a value is restored only in the place and kind of place from which it was 
       ["x-other", "…"],
     ]),
   );
-  // A value that a person has written into the recording stays.
+  // If a person has replaced the mark of a secret in the recording by a value, this value is sent.
   expect(withSecrets(sentAs("code=own"), [{ in: "body", name: "code", secret: "secret-1" }], () => "given").body).toBe("code=own");
   // A value for a secret that the recording does not have changes nothing.
   expect(withSecrets(sentAs("code=…"), [{ in: "query", name: "code", secret: "secret-1" }], () => "given").body).toBe("code=…");

@@ -1,4 +1,4 @@
-/** Removes the secrets of a recorded request, with the same redaction as in the logs, and inserts secrets when the request is sent again. */
+/** Removes the secrets of a recorded request with the redaction that logs also use, and inserts secrets when the request is sent again. */
 import { HIDDEN, isSecretName, redact } from "#kernel/redaction/redaction";
 import type { SecretPlace } from "./har.ts";
 import { changeParts, isMultipart } from "./multipart.ts";
@@ -8,7 +8,7 @@ type Pairs = readonly (readonly [string, string])[];
 export interface Sent {
   readonly target: string;
   readonly headers: Pairs;
-  /** The body; in a multipart body, each character stands for one byte. */
+  /** The body of the request; if the body is multipart, each character stands for one byte. */
   readonly body: string;
 }
 
@@ -30,7 +30,10 @@ const SCHEME = /^(?:Bearer|OAuth|Token) /i;
 
 /** Only secrets of at least this length are also removed from other texts, because a shorter value may be in any text by chance. */
 const KNOWN_CHARACTERS_MIN = 8;
-/** The greatest depth of encoded texts in texts. A batch nests forms in JSON in a form; no request nests its texts deeper than this limit. */
+/**
+ * The greatest depth of encoded texts in texts. A batch request is a form with JSON that contains forms; no request nests encoded texts deeper
+ * than this limit.
+ */
 const DEPTH_MAX = 8;
 
 /** Numbers the secrets in the order of the requests. Equal secrets get the same name in a recording. */
@@ -52,7 +55,10 @@ export class SecretNames {
 /** Returns the new value of the secret with this name, or undefined to leave the value unchanged. */
 type Change = (name: string, value: string) => string | undefined;
 
-/** Finds the secrets of a request, in order: in the query, in the headers, and in named fields of the body, also if a field contains encoded text. */
+/**
+ * Finds the secrets of a request: first in the query, then in the headers, and then in named fields of the body, even if a field contains encoded
+ * text.
+ */
 export function secretPlaces(sent: Sent, names: SecretNames): SecretPlace[] {
   const places: SecretPlace[] = [];
   const noteIn =
@@ -100,7 +106,7 @@ function changeJson(text: string, change: Change, depth: number): string {
     return other;
   };
   try {
-    // An item of a list has its index as name, and an index is never the name of a secret.
+    // In a list, the name of an item is its index, and an index is never the name of a secret.
     const json = JSON.parse(text, (name, value: unknown) => (typeof value === "string" ? changed(name, value) : value));
     return isChanged ? JSON.stringify(json) : text;
   } catch {

@@ -1,4 +1,4 @@
-/** The comparison of two responses, and the translation of ids and addresses. */
+/** Tests the comparison of two responses, and the translation of ids and addresses. */
 import { describe, expect, test } from "bun:test";
 import type { WireResponse } from "#conformance/http/wire";
 import { bodyOf, differencesOf, learnCursors, learnIds, type Translation, translatedText } from "./differences.ts";
@@ -8,7 +8,7 @@ const form = { address: "GET /{id}", names: ["readPage"] };
 const response = (text: string, more: Partial<WireResponse> = {}): WireResponse => ({ status: 200, headers: new Map(), text, ...more });
 const none: Translation = { ids: new Map(), addresses: [] };
 
-/** Each difference as `path: first | second`. */
+/** Returns each difference as the text `path: first | second`. */
 const between = (first: WireResponse, second: WireResponse, rules: readonly Rule[] = [], translation = none): string[] =>
   differencesOf({ form, request: "GET /1", first, second }, rules, translation).map((one) => `${one.path}: ${one.first} | ${one.second}`);
 const betweenBodies = (first: unknown, second: unknown, ...more: [rules?: readonly Rule[], translation?: Translation]) =>

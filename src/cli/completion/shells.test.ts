@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { Argument, Command, Option } from "commander";
 import { commandWords, completionScript } from "./shells.ts";
 
-/** A program with a command below a command, hidden commands, and each kind of option and argument. */
+/** Makes a program with a command below another command, hidden commands, and each kind of option and argument. */
 function small(): Command {
   const plaza = new Command("plaza").helpOption(false).helpCommand(false);
   const own = (parent: Command, name: string, description: string, isHidden = false) =>

@@ -1,6 +1,6 @@
 /**
- * Makes the completion scripts for shells. A script reads the commands before the cursor. The script offers the values of the option before the
- * cursor, or commands, options and arguments.
+ * Makes the completion scripts for shells. A completion script first reads the commands before the cursor. The script offers the values of
+ * the option before the cursor, or commands, options and arguments.
  */
 import type { Argument, Command, Option } from "commander";
 import { buildRegistry } from "#main";
@@ -22,10 +22,10 @@ export function completionScript(shell: "bash" | "zsh" | "fish", plaza: Command)
 
 const isList = (value: OptionWords["value"]): value is readonly string[] => typeof value === "object";
 
-/** Puts a text in single quotes. Single quotes have no escapes in any of the shells. */
+/** Puts a text in single quotes. None of the shells has escapes between single quotes. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** The paths of all commands below `plaza`, as patterns of the shell's `case`. */
+/** The names of all commands and their subcommands, as patterns of the shell's `case`. */
 const paths = (commands: readonly CommandWords[]): string[] => commands.flatMap(({ path }) => (path === "" ? [] : [quoted(path)]));
 
 const flagsWith = (options: readonly OptionWords[], isSought: (value: OptionWords["value"]) => boolean): string[] =>

@@ -16,7 +16,7 @@ import { namedHosts } from "./named-hosts.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The internet hosts for which Plaza answers in a run, as the options name them. */
+/** The internet hosts in place of which Plaza responds during a run, as the options name them. */
 export interface Interception {
   readonly hosts: InterceptedHosts;
   readonly authority: Authority;
@@ -46,16 +46,19 @@ export const withProfile = (flags: Values, file: ConfigFile | undefined, variabl
 const hostnamesOf = (surfaces: InterceptedHosts["surfaces"]): string[] => surfaces.flatMap(({ hostname }) => hostname ?? []);
 
 export interface RunningInterception {
-  /** The variables for the programs of the run. */
+  /** The environment variables for the programs of the run. */
   readonly variables: Readonly<Record<string, string>>;
-  /** The folder of the files to which the variables point. */
+  /** The folder of the files to which the environment variables point. */
   readonly folder: string;
   /** Returns the lines about hosts that Plaza refused; empty if Plaza refused no host. */
   report(): string;
   stop(): Promise<void>;
 }
 
-/** Starts the proxy and writes the files for programs. `port` is the port at which the server answers for the hosts. */
+/**
+ * Starts the proxy and writes the files that intercepted programs need. `port` is the port at which the server responds in place of the
+ * hosts.
+ */
 export async function intercept({ hosts, authority, upstream, isOnly }: Interception, port: number, given: Variables): Promise<RunningInterception> {
   const hostnames = hostnamesOf(hosts.surfaces);
   const proxy = await startConnectProxy({ hostnames: new Set(hostnames), port, authority: authority.certificate, isOnly, upstream });

@@ -1,4 +1,4 @@
-/** Reads `--as HOST[=SURFACE[/WORLD]]`: the hosts that Plaza answers in place of the real servers. */
+/** Reads `--as HOST[=SURFACE[/WORLD]]`: the hosts for which Plaza responds in place of the real servers. */
 import { ConfigProblem } from "#config/config";
 import type { SurfaceName } from "#graph/pipeline/request";
 import type { SurfaceAddress } from "#http/destinations/destinations";
@@ -7,7 +7,10 @@ import { isLoopback } from "#kernel/page-guard";
 import { suggestion } from "#kernel/suggestion";
 import { surfaces } from "#surfaces/surfaces";
 
-/** One certificate contains all intercepted hosts, so the number of hosts is limited. A platform has about ten hosts. */
+/**
+ * One certificate contains all intercepted hosts, so the number of hosts is limited. The limit is enough, because a platform has about ten
+ * hosts.
+ */
 const HOSTS_MAX = 50;
 
 /** Matches a host name of the internet: labels of RFC 1035, with at least one dot. */

@@ -8,8 +8,8 @@ import type { FromFileReader, ToFileReader } from "#graph/worlds/file/file-proce
 import { FAILED, note } from "../terminal/output.ts";
 
 /**
- * The memory limit of `plaza read-feed`. The process stores one piece of the file, one row and one group of items in memory: less than 150 MB
- * (measured).
+ * The memory limit of `plaza read-feed`. `plaza read-feed` has one piece of the file, one row and one group of items in memory at a time:
+ * less than 150 MB (measured).
  */
 const MEMORY_BYTES_MAX = 512 * 1024 * 1024;
 
@@ -26,7 +26,7 @@ export function belongsToServer(command: string, starter = "`plaza start`"): boo
   process.on("disconnect", () => process.exit(FAILED));
   // A terminal sends its signals to all processes that belong to a command, but only the server decides when this process ends.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
-  // The server may have ended while this process loaded.
+  // The server may already have ended while this process loaded its modules.
   return process.connected;
 }
 

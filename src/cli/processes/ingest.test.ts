@@ -1,4 +1,7 @@
-/** The process that receives streams: its messages to the server, its configuration, and its end. Streams are tested in `src/ingest`. */
+/**
+ * Tests the process that receives streams: its messages to the server, its configuration, and how it ends. Streams are tested in
+ * `src/ingest`.
+ */
 import { beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { EventEmitter } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -16,7 +19,7 @@ import { ingest } from "../ingest.ts";
 
 let channel = new EventEmitter();
 let sent: ToServer[] = [];
-/** The exit codes of the process, and the parts that had ended before it exited. */
+/** The exit codes of the process, and the components that had ended before the process exited. */
 let ends: (number | string)[] = [];
 
 beforeEach(() => {

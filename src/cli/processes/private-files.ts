@@ -4,7 +4,7 @@
  */
 const PRIVATE = 0o077;
 
-/** The umask with which the user started the program. The program runs commands of the user with this umask. */
+/** The umask with which the user started the program. When the program starts a command of the user, the command gets the user's own umask. */
 const umaskOfUser = process.umask(PRIVATE);
 
 /** Calls `start`, which starts a command of the user, with the user's own umask. */

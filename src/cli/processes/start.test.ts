@@ -1,4 +1,7 @@
-/** The output, the end and the exit code of `plaza start`, without a server. The tests with a server are in test/cli. */
+/**
+ * Tests the output, the end and the exit code of `plaza start`, without a real server. The tests of `plaza start` with a real server are in
+ * test/cli.
+ */
 import { beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { EventEmitter } from "node:events";
 import { forTests } from "#config/for-tests";
@@ -11,9 +14,9 @@ import * as logs from "#telemetry/log";
 import { start } from "../start.ts";
 import * as workers from "../workers.ts";
 
-/** Emits signals, and the end of the launcher's channel. */
+/** Emits signals, and the event that the launcher's channel has closed. */
 let own = new EventEmitter();
-/** The steps of the start and the end, in their order. */
+/** The steps in which the program starts and ends, in their order. */
 let steps: string[] = [];
 let ask: (reason: string) => void = () => {};
 /** The options of each log, and the logged lines. */

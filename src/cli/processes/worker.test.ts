@@ -1,4 +1,4 @@
-/** A worker: its start, its reports and its end. */
+/** Tests a worker: how it starts, reports and ends. */
 import { beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { EventEmitter } from "node:events";
 import type { Config } from "#config/config";
@@ -13,10 +13,10 @@ import * as main from "#main";
 import { Log } from "#telemetry/log";
 import { STOP, sealedConfig, type WorkerMessage, work } from "../worker.ts";
 
-/** Emits the messages of the first process, and signals. */
+/** Emits signals, and messages like those of the first process. */
 let channel = new EventEmitter();
 let sent: WorkerMessage[] = [];
-/** The exit codes of the worker, and the parts that had ended before it exited. */
+/** The exit codes of the worker, and the components that had ended before the worker exited. */
 let exits: (number | "stopped" | "logged")[] = [];
 /** The functions of the report timer, which the test calls itself. */
 let reports: (() => void)[] = [];
@@ -143,7 +143,7 @@ test("the keys are sent as text and not in the configuration, and the worker has
 test("it reports that it serves, then news ten times a second; a terminal's signal does not end it", async () => {
   const { ended, ask, reported } = await serving();
   expect(sent).toEqual([{ kind: "ready" }]);
-  // A rejected promise that nobody awaits does not end a request.
+  // If a promise that nobody awaits rejects, running requests still go on.
   expect(channel.listenerCount("unhandledRejection")).toBe(1);
   expect(await reported()).toEqual([]);
   for (const _ of [1, 2]) expect(await ask()).toBe(403);

@@ -1,4 +1,4 @@
-/** The first of several processes: it starts, replaces and ends the workers, and shows their requests and metrics. */
+/** Tests the first of several processes, which starts, replaces and ends the workers and shows their requests and metrics. */
 import { beforeEach, describe, expect, spyOn, test } from "bun:test";
 import cluster from "node:cluster";
 import { EventEmitter } from "node:events";
@@ -18,7 +18,10 @@ import type { AttemptSeen } from "#webhooks/observer";
 import type { ServedMetrics } from "../worker.ts";
 import { startWithWorkers } from "../workers.ts";
 
-/** A worker as the first process sees it. This worker records the messages that it gets, and does the steps that the test asks for. */
+/**
+ * A stand-in for a worker, as the first process sees a worker. This worker records the messages that it gets, and does the steps that the
+ * test asks for.
+ */
 class LoneWorker extends EventEmitter {
   readonly sent: { kind: string; config?: Config; secretKey?: string }[] = [];
   readonly kills: string[] = [];
@@ -81,7 +84,7 @@ function begin(count: number, more: Partial<Config> = {}) {
   return { lines, starting: startWithWorkers(config, log) };
 }
 
-/** Starts workers that are all ready. At the end of the test each of them exits. */
+/** Starts workers that are all ready. At the end of the test, each worker exits. */
 async function running(count: number) {
   const { lines, starting } = begin(count);
   await until(() => workers.length === count);
@@ -299,7 +302,7 @@ describe("what workers have served", () => {
       };
     };
     const askedOf = (worker: LoneWorker) => worker.sent.filter(({ kind }) => kind === "report").length;
-    /** Reads the metrics page. The first worker answers with these metrics, and the second worker never answers. */
+    /** Reads the metrics page. The first worker responds with the given metrics, and the second worker never responds. */
     const shown = async (answer: MetricsReport) => {
       const page = control("/metrics");
       const before = askedOf(first);

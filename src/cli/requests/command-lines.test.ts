@@ -1,4 +1,4 @@
-/** The request of each command line to the control API, and the help of its options. */
+/** Tests the request that each command line sends to the control API, and the help of its options. */
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -235,7 +235,7 @@ describe("the program", () => {
 
   test("shows the default of options with a simple value only", () => {
     expect(optionOf("start", "--control-port")?.description).toEndWith(" (default: 4001)");
-    // A switch, an option without a default, and a list have no default in their help.
+    // The help shows no default for a switch, for an option without a default, and for a list.
     for (const flag of ["--pretty", "--tls-key", "--surface-hosts"]) expect(optionOf("start", flag)?.description).not.toContain("(default: ");
     expect(optionOf("exec", "--control-port")?.description).toEndWith(" (default: 0)");
     expect(optionOf("exec", "--host")?.description).toEndWith(" (default: 127.0.0.1)");

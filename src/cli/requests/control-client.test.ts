@@ -1,4 +1,4 @@
-/** The server and the key of a command, and its message if it has no server. */
+/** Tests which server and key a command uses, and its message if it finds no server. */
 import { beforeEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

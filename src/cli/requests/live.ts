@@ -5,8 +5,8 @@ import { note, say } from "../terminal/output.ts";
 const PLANNED = ["unpublished", "scheduled_unpublished", "scheduled_live"];
 
 /**
- * Starts the server's encoder. Resolves with the exit code, which is 0 when the encoder sends. A video that is not published yet is published,
- * unless `--preview` is given.
+ * Starts the server's encoder. Resolves with the exit code, which is 0 when the encoder sends. Publishes the video if it is not published
+ * yet, unless `--preview` is given.
  */
 export const playTestClip = (video: string, given: Given): Promise<number> =>
   withServer(given, async ({ request }) => {

@@ -1,4 +1,4 @@
-/** Commands that call the control API in their own process because no server uses the data. */
+/** Tests commands that call the control API in their own process because no server uses the data. */
 import { beforeEach, expect, spyOn, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";

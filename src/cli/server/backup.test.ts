@@ -1,4 +1,4 @@
-/** `plaza backup`: the files that it copies, and its refusals. The tests in `test/deploy` run `plaza backup` while a server writes. */
+/** Tests which files `plaza backup` copies, and when it refuses. The tests in `test/deploy` run `plaza backup` while a server writes. */
 import { beforeEach, expect, spyOn, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

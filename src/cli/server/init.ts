@@ -1,4 +1,4 @@
-/** `plaza init`: writes the first files of a project that uses Plaza. Existing files stay unchanged. */
+/** `plaza init`: writes the first files of a project that uses Plaza. Files that exist already stay unchanged. */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { configFileSchema } from "#config/config-file";
@@ -91,8 +91,8 @@ Start the sandbox, and send its webhooks to your receiver:
 }
 
 /**
- * Returns the command that a user types in the folder. Without `--no-install`, npx would fetch a foreign package with the name of the
- * command if Plaza is not installed.
+ * Returns the command by which a user runs Plaza in the project's folder. Without `--no-install`, npx would fetch a foreign package with the
+ * name of the command if Plaza is not installed.
  */
 function commandIn(folder: string): string {
   if (existsSync(join(folder, PACKAGE))) return "npx --no-install plaza";
@@ -106,7 +106,10 @@ function commandIn(folder: string): string {
   return path.includes("/") ? path : `./${path}`;
 }
 
-/** Returns the comment from which an editor finds the schema: in the package, or beside the file if the project does not have the package. */
+/**
+ * Returns a comment that tells an editor where the schema of the file is: in the package, or beside the file if the project does not have the
+ * package.
+ */
 function schemaLine(folder: string, name: "world" | "config"): string {
   const file = `${name}.schema.json`;
   const packaged = `${PACKAGE}/docs/reference/${file}`;

@@ -43,7 +43,7 @@ export function logs(given: Given): Promise<number> {
   });
 }
 
-/** Prints why the stream of requests has ended. Rejects if the world was deleted. */
+/** Prints why the stream of requests has ended. The promise rejects if the world was deleted. */
 async function ended(control: ControlRequests): Promise<number> {
   const response = await control.send(`${control.world}/requests?limit=1`).catch(() => undefined);
   if (response?.status === NOT_FOUND) await resultOf(response);

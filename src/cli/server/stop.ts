@@ -7,7 +7,7 @@ import { type Given, pidOnData, withServer } from "../control-client.ts";
 import { directTo } from "../proxies.ts";
 import { fail, note, say } from "../terminal/output.ts";
 
-/** The time limit after the drain: running requests have 10 s to end, and then the server closes its data. */
+/** The time limit for the server's end after the drain: running requests have 10 s to end, and afterwards the server closes its data. */
 const WITHIN_MS = 15_000;
 const LOOK_MS = 50;
 

@@ -25,7 +25,7 @@ Plaza is ready.
   control key   key/1
 
 `);
-  // The operator has set the control key and knows it, so it is not printed.
+  // The control key is not printed, because the operator has set the key and knows it.
   const own = announced({ ready: { ...ready, control_key: undefined, rtmp_url: "rtmp://l:3" } });
   expect(own).toContain("\n  live video    rtmp://l:3\n  console       http://c:2\n");
   expect(own).not.toContain("control key");

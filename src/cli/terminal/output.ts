@@ -6,7 +6,7 @@ import { hideDatabasePasswords } from "#kernel/redaction/addresses";
 /** Commands print results on stdout and everything else on stderr. */
 
 export const FAILED = 1;
-/** The exit code for wrong use. A command with this exit code has changed nothing. */
+/** The exit code of a command that was used wrongly. A command with this exit code has changed nothing. */
 export const WRONG_USE = 2;
 
 export const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -19,7 +19,7 @@ export function fail(message: string, code: number = FAILED): number {
   return code;
 }
 
-/** Escapes the control characters in text of others, because a terminal would act on them. */
+/** Escapes the control characters in text from other programs, because a terminal would interpret them. */
 export const printable = (text: string): string =>
   text.replace(/\p{Cc}/gu, (unit) => `\\u${(unit.codePointAt(0) as number).toString(16).padStart(4, "0")}`);
 

@@ -10,7 +10,7 @@ import { resultAtItsEnd } from "../world.ts";
 const errorOf = (message: string, more: { name?: string; code?: string; errorName?: string; cause?: unknown } = {}): Error =>
   Object.assign(new Error(message), more);
 
-/** The message for a person, or the line for the log. */
+/** Returns the message for a person, or the line for the log. */
 function explained(error: unknown) {
   const streams = written();
   const logged: unknown[] = [];

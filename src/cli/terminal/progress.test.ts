@@ -1,4 +1,4 @@
-/** The progress line of a terminal during long work. */
+/** Tests the progress line that a terminal shows during long work. */
 import { beforeEach, expect, spyOn, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { written } from "#harness/cli/printed";
@@ -10,7 +10,7 @@ let nowMs = 0;
 /** The function of the last timer, and its interval. */
 let ticking: { tick: () => void; everyMs: number | undefined } | undefined;
 
-/** Makes stderr a terminal with `columns`; the test moves the time. */
+/** Makes stderr a terminal with the given number of columns; the test itself moves the time. */
 function terminal(columns = 120, isTTY = true) {
   for (const [name, value] of Object.entries({ isTTY, columns })) {
     const before = Object.getOwnPropertyDescriptor(process.stderr, name);

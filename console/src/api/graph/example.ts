@@ -19,7 +19,7 @@ const ID_PATTERN = "^[1-9][0-9]{0,18}$";
 const alternatives = (schema: Schema): readonly Schema[] => (schema.anyOf === undefined ? [schema] : schema.anyOf);
 const isId = (schema: Schema): boolean => alternatives(schema).some(({ pattern }) => pattern === ID_PATTERN);
 
-/** The kind of node whose id a key takes; undefined if the key takes no id. */
+/** The kind of node whose id is the value of a key; undefined if the key's value is not an id. */
 export function referredKind(kind: string, key: string, schema: Schema, kinds: readonly string[]): string | undefined {
   if (key === "id" || !isId(schema)) return undefined;
   return REFERRED[kind]?.[key] ?? kindNamedBy(key, kinds);
@@ -50,7 +50,10 @@ export function keysOf({ properties = {}, required = [] }: Schema): readonly str
   return Object.keys(properties).sort((a, b) => rank(a) - rank(b));
 }
 
-/** `ids` has an id of each kind that has nodes. A node that refers to a kind without nodes gets an empty id, which the server refuses by its name. */
+/**
+ * `ids` has the id of one node for each kind that has nodes. If the world has no node of a kind that the new node refers to, the example has
+ * an empty id, and the server's error names the key.
+ */
 export function exampleOf(kind: string, schema: Schema, kinds: readonly string[], ids: Readonly<Record<string, string>>): Entry {
   const { properties = {}, required = [] } = schema;
   const name = NAMES.find((key) => properties[key] !== undefined && !required.includes(key));

@@ -1,5 +1,6 @@
 /**
- * Copies of tokens, because the values of the tokens themselves are stored nowhere. The console uses each copy until shortly before the copy ends.
+ * The console uses copies of tokens, because the values of the tokens themselves are stored nowhere. The console uses each copy of a token
+ * until shortly before the copy expires.
  */
 import { api, dataOf } from "../../api/client.ts";
 
@@ -8,7 +9,7 @@ interface Copy {
   readonly untilMs: number;
 }
 
-/** The time for which the console uses a copy. The server makes copies that are valid for ten minutes. */
+/** The time for which the console uses a copy of a token. The server makes copies of tokens that are valid for ten minutes. */
 const USED_MS = 480_000;
 const copies = new Map<string, Copy>();
 

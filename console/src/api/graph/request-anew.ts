@@ -34,7 +34,7 @@ export const addressOf = (server: Addresses, surface: string): string =>
     social_login: server.social_login_host,
   })[surface] ?? server.base_url;
 
-/** The mark in the log for a hidden secret, and for the end of a text that was cut. */
+/** The character by which the log marks a hidden secret, and the end of a text that was cut. */
 const HIDDEN = "…";
 const IN_QUERY = /(^|&)(access_token|oauth_token)=…/g;
 const IN_JSON = /"access_token"\s*:\s*"…"/g;

@@ -1,4 +1,4 @@
-/** A request as code to paste. */
+/** Writes a request as code that a person can paste. */
 import type { Sendable } from "./request-anew.ts";
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
@@ -23,7 +23,7 @@ function typescriptOf({ method, url, headers, body }: Sendable): string {
   return `const response = await fetch(${JSON.stringify(url)}${given});\nconsole.log(response.status, await response.json());`;
 }
 
-/** Python reads JSON strings, and JSON objects whose values are strings, as they are written. */
+/** JSON strings, and JSON objects whose values are strings, are also valid Python. */
 function pythonOf({ method, url, headers, body }: Sendable): string {
   const lines = [
     "import requests",

@@ -1,4 +1,4 @@
-/** Types and texts of a device of the control API. */
+/** Types and texts for the devices that the control API returns. */
 import type { paths } from "../../../generated/control-api.d.ts";
 import { api, dataOf } from "../../api/client.ts";
 

@@ -17,7 +17,7 @@ export interface Filled {
   readonly values: Readonly<Record<string, string>>;
 }
 
-/** The parameters that all lists have, and those that all operations with a selection of fields have. */
+/** The parameters that all lists have, and the parameters that all operations with a selection of fields have. */
 export const generalParameters = ({ takes_fields, is_list }: Operation): Parameter[] => [
   ...(takes_fields ? [general("fields", "string")] : []),
   ...(is_list ? [general("limit", "integer"), general("after", "string")] : []),
@@ -44,7 +44,7 @@ export function shapeOf(schema: Readonly<Record<string, unknown>>): Shape {
   return { kind: schema.type === "integer" || schema.type === "number" ? "number" : "text", choices };
 }
 
-/** The value of a typed text. Throws if the text is not a value of the parameter's type. */
+/** Converts a typed text to the value of a parameter. Throws if the text is not a value of the parameter's type. */
 function typedValue({ name, schema }: Parameter, text: string): unknown {
   switch (shapeOf(schema).kind) {
     case "json":
@@ -58,7 +58,7 @@ function typedValue({ name, schema }: Parameter, text: string): unknown {
     case "boolean":
       return text === "true";
     case "number":
-      // The server also takes a number as text, and keeps all its digits.
+      // The server also accepts a number as text, and keeps all digits of the number.
       return Number.isNaN(Number(text)) || losesDigits(text) ? text : Number(text);
     default:
       return text;

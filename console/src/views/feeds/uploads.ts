@@ -15,7 +15,7 @@ export type Upload = Awaited<ReturnType<typeof readUploads>> extends ListPage<in
 
 /** The time that a request waits for the upload to end, so that a running upload is shown as soon as it ends. */
 const WITHIN_MS = 30_000;
-/** The pause between two requests that wait for the same upload, for files that take longer. */
+/** The pause between two requests that wait for the same upload, if its file takes longer than one request waits. */
 const AGAIN_MS = 1_000;
 
 export const uploadQuery = (w: string, feed: string, n: number) =>
@@ -38,7 +38,7 @@ function formOf(file: File): FormData {
   return form;
 }
 
-/** Starts an upload. Sends a chosen file in a form with its name, or sends the address of the file. */
+/** Starts an upload. Sends a chosen file with its name in a form, or sends the address from which the server reads the file. */
 export const startUpload = (w: string, feed: string, { file, url, isUpdate }: Chosen) =>
   dataOf(
     api.POST("/v1/worlds/{w}/feeds/{id}/uploads", {

@@ -14,7 +14,7 @@ export interface LiveVideo {
   readonly title: string | undefined;
   readonly state: string;
   readonly isEmbeddable: boolean;
-  /** The time of creation, in Unix seconds. */
+  /** The time at which the live video was created, in Unix seconds. */
   readonly created: number;
   /** The present state of a running video; undefined if the video does not run. */
   readonly running: LiveState | undefined;
@@ -30,7 +30,10 @@ interface Entry {
   readonly creation_time?: number;
 }
 
-/** The state that a node's status stands for. Some statuses of a live video's node have another name than the corresponding state. */
+/**
+ * The state of a live video that the status of its node stands for. Some statuses of a live video's node have another name than the
+ * corresponding state.
+ */
 const stateOf = ({ status, condition }: Entry): string => condition ?? { LIVE_STOPPED: "stopped" }[status] ?? status.toLowerCase();
 
 const NOTHING: ReadonlyMap<string, LiveState> = new Map();
@@ -81,7 +84,7 @@ export interface Sample {
 /** The greatest number of samples to keep: one a second for five minutes. */
 const SAMPLES_MAX = 300;
 
-/** One video as it changes, and the health of its stream since a person opened it. */
+/** One live video as it changes, and the health of its stream since a person opened the video. */
 export function useLiveState(w: string, id: string) {
   const [seen, setSeen] = useState<{ readonly state: LiveState | undefined; readonly samples: readonly Sample[] }>({ state: undefined, samples: [] });
   useEffect(() => {

@@ -40,7 +40,7 @@ interface Refused {
 }
 
 export function entriesOf<T extends CatalogueEntry>(catalogue: readonly T[] | undefined, { status, said, story }: Refused): readonly T[] {
-  // An error that a fault caused has no cause in the catalogue.
+  // The catalogue of errors gives no cause for an error that a fault caused.
   if (catalogue === undefined || (story?.fault !== undefined && story.error === "internalError")) return [];
   if (story?.error !== undefined) return catalogue.filter(({ name }) => name === story.error);
   return catalogue.filter(

@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { api, dataOf } from "../../api/client.ts";
 
-/** A text for each kind of scheduled work. */
+/** The text that is shown for each kind of scheduled work. */
 const KINDS: Readonly<Record<string, string>> = {
   webhook_retry: "a webhook is sent again to",
   webhook_retention: "old webhooks are deleted:",
@@ -25,7 +25,10 @@ export const secondsLeft = (seconds: number): string => {
   return seconds < 172_800 ? `${(seconds / 3_600).toFixed(1)} h` : `${Math.round(seconds / 86_400)} days`;
 };
 
-/** The next deadlines of a world; undefined until the console has read them. The list is read anew once its first deadline has passed. */
+/**
+ * The next deadlines of a world; undefined until the console has read them. The console reads the list of deadlines again once the first
+ * deadline of the list has passed.
+ */
 export function useDeadlines(w: string, now: number) {
   const client = useQueryClient();
   const { data } = useQuery({

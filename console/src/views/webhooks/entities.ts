@@ -2,7 +2,7 @@
 import { listNodes } from "../../api/graph/nodes.ts";
 import { nameOf } from "../../parts/named.tsx";
 
-/** The kind of node that each object of webhooks stands for. */
+/** The kind of node that each object of webhooks is about. */
 const SECTIONS: Readonly<Record<string, string>> = {
   page: "pages",
   social: "social_accounts",
