@@ -32,7 +32,7 @@ export async function startTestServer(
   intercepted?: InterceptedHosts,
 ): Promise<TestServer> {
   const { data, ...others } = forTests;
-  // An external database replaces the data in memory; both options together would be an error.
+  // If the caller gives an external database, it replaces the data in memory, because both options together would be an error.
   const place = flags.databases === undefined ? { data } : {};
   const config = readConfig({ ...others, ...place, ...flags }, environment, file, settings);
   const log = new Log({ level: config.log_level, isPretty: config.pretty });
@@ -59,6 +59,6 @@ export async function runAndExit<T>(start: () => Promise<T>, use: (started: T) =
     return process.exit(exitCodeOf(error));
   }
   outliveStrayFailures(log);
-  // The program exits at once, because the server is not needed any more.
+  // The program exits without waiting for the server, because the server is not needed any more.
   return process.exit(await use(started));
 }

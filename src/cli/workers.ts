@@ -23,7 +23,7 @@ const LIVED_MS_MIN = 5_000;
 const RESTART_AFTER_MS = 1_000;
 /** The time limit for the end of a worker. After the drain, workers give running requests 10 s to end. */
 const STOPPED_WITHIN_MS = 11_000;
-/** The longest wait for the metrics of workers, so that a worker that does not respond does not hide the metrics of the others. */
+/** The longest wait for the metrics of workers, so that the metrics of the others are shown even if one worker does not respond. */
 const METRICS_WITHIN_MS = 500;
 
 export async function startWithWorkers(asked: Config, log: Log): Promise<RunningPlaza> {
@@ -82,8 +82,8 @@ class Workers {
 
   constructor(log: Log) {
     this.#log = log;
-    // If Plaza runs as a single executable, it is its own program, so the worker gets only the command as argument. Bun's flags are built
-    // into the executable.
+    // If Plaza runs as a single executable, it is its own program, so the worker gets only the command as argument. The executable needs no
+    // flags for Bun, because they are built into it.
     cluster.setupPrimary(isExecutable ? { exec: "worker", args: [], execArgv: [] } : { exec: process.argv[1] as string, args: ["worker"] });
   }
 
@@ -112,7 +112,8 @@ class Workers {
     const started = monotonicMs();
     const worker = cluster.fork();
     this.#running.set(worker, undefined);
-    // The config has keys and a password. The config is sent through the channel, because every user of the machine can read arguments.
+    // The config contains keys and a password, which nobody else may read. The config is sent through the channel, because every user of the
+    // machine can read arguments.
     worker.send(sealedConfig(this.#config as Config));
     return new Promise((resolve, reject) => {
       let isReady = false;

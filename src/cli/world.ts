@@ -23,7 +23,7 @@ export async function importWorld(file: string, given: Given): Promise<number> {
   return withOwnServer(
     given,
     async ({ send, world }) => {
-      // The number of entries is unknown until the server has read the file.
+      // The number of entries in the world file is unknown until the server has read the file.
       progress.wait(`of ${(Buffer.byteLength(body) / MB).toFixed(1)} MB`);
       const headers = { "content-type": "text/plain", accept: EVENT_STREAM };
       const response = await send(`${world}/import`, { method: "POST", body, headers });
@@ -49,7 +49,7 @@ type Result = Parameters<typeof show>[0];
 
 /** Waits for the result of a long request, and calls `onProgress` meanwhile. Throws `ControlRefusal`. */
 export async function resultAtItsEnd(response: Response, onProgress: (done: number, total: number) => void): Promise<Result> {
-  // If the response is not a stream of events, it is a refusal, or the server does not report progress.
+  // If the response is not a stream of events, the server refused the request or does not report progress.
   if (response.headers.get("content-type") !== EVENT_STREAM) return resultOf(response);
   for await (const { event, value } of readEvents<Result & { done: number; total: number; error?: { message: string } }>(response)) {
     if (event === "error") throw new ControlRefusal(value.error?.message ?? "the control API gave no reason");

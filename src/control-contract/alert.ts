@@ -27,8 +27,8 @@ export const ALERTS_MAX = 100;
 declare module "#graph/contract/feature" {
   interface Feature {
     /**
-     * Lists the current problems of the feature's nodes. The server calls this function every few seconds while somebody reads alerts, so the
-     * function must make only small queries.
+     * Lists the current problems of the feature's nodes. While somebody reads alerts, the server calls this function every few seconds, so
+     * the function must make only small queries.
      */
     alerts?(world: World): Promise<readonly Alert[]>;
   }

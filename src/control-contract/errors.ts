@@ -40,7 +40,7 @@ export const conflict = (message: string, parameter?: string): ControlError => n
 export const unprocessable = (message: string, parameter?: string, beside: Readonly<Record<string, unknown>> = {}): ControlError =>
   new ControlError("unprocessable", message, parameter, beside);
 
-/** Translates an error of another layer into an error of the control API. Returns undefined if the error is unexpected. */
+/** Translates an error of another layer into an error of the control API. Returns undefined if the error is not an expected one. */
 export function controlErrorOf(error: unknown): ControlError | undefined {
   if (error instanceof ControlError) return error;
   if (error instanceof WorldFileProblem) return unprocessable(error.message, error.path === "" ? undefined : error.path);

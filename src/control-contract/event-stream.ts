@@ -3,7 +3,7 @@ import type { ControlRequest } from "./route.ts";
 
 export const EVENT_STREAM = "text/event-stream";
 
-/** The pause between two heartbeats. Common proxies close an idle connection after 60 s. */
+/** The pause between two heartbeats of a stream. Common proxies close an idle connection after 60 s. */
 const HEARTBEAT_MS = 25_000;
 /**
  * The greatest number of bytes that wait for a reader. If more bytes wait for a reader, the stream ends, so that memory stays bounded. A
@@ -60,7 +60,10 @@ export function eventStream({ deps }: ControlRequest, begin: (send: SendEvent, e
   return new Response(body, { headers: { "content-type": EVENT_STREAM, "cache-control": "no-store" } });
 }
 
-/** Streams the progress of some work, and at the end its result. If the reader of the stream disconnects, the work goes on. */
+/**
+ * Streams the progress of some work as events, and at the end the result of the work. If the reader of the stream disconnects, the work goes
+ * on.
+ */
 export const progressStream = (
   request: ControlRequest,
   work: (onProgress: (done: number, total: number) => void) => Promise<{ readonly event: "result" | "error"; readonly value: unknown }>,
@@ -100,8 +103,8 @@ export interface Watched {
 }
 
 /**
- * Reads a value at once and afterwards at intervals, one read at a time. `tell` is called with each changed value. `fail` is called after a
- * read that failed or returned undefined; the next read follows all the same. The returned function ends the repeated reads.
+ * Reads a value at once and afterwards at intervals, one read at a time. `tell` is called with each changed value. If a read fails or
+ * returns undefined, `fail` is called, and the next read still follows. The returned function ends the repeated reads.
  */
 export function lookRepeatedly({ everyMs, look }: Omit<Watched, "event">, tell: (seen: unknown) => void, fail: () => void): () => void {
   let last = "";
@@ -127,6 +130,6 @@ export function lookRepeatedly({ everyMs, look }: Omit<Watched, "event">, tell: 
   return () => clearInterval(timer);
 }
 
-/** Sends a value as an event whenever the value changes. A read that fails ends the stream, and the reader connects again. */
+/** Sends a value as an event whenever the value changes. If reading the value fails, the stream ends, and the reader connects again. */
 export const watchStream = (request: ControlRequest, { event, ...watched }: Watched): Response =>
   eventStream(request, (send, end) => lookRepeatedly(watched, (seen) => send(event, seen), end));

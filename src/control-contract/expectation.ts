@@ -1,12 +1,12 @@
-/** Checks an expectation about the entries of a growing list. The check waits until enough entries match. */
+/** Checks an expectation about the entries of a growing list. The check of an expectation waits until enough entries match. */
 import { type TSchema, Type } from "typebox";
 import { within } from "#kernel/turns";
 import { type ControlError, unprocessable } from "./errors.ts";
 import type { ControlDeps } from "./route.ts";
 
 /**
- * The longest time for which a request may wait for its expectation, enough for any test. The limit ensures that connections do not stay open
- * forever.
+ * The longest time for which a request may wait for its expectation, enough for any test. This limit of the waiting time ensures that
+ * connections do not stay open forever.
  */
 const WITHIN_MS_MAX = 60_000;
 
@@ -21,7 +21,7 @@ export const countedWithin = (what: string, countMax?: number) => ({
   within_ms: Type.Integer({ minimum: 0, maximum: WITHIN_MS_MAX, default: 0, description: "the real time to wait for the expected entries" }),
 });
 
-/** Makes the schema of the response after an expectation was met. The response has the matching entries. */
+/** Makes the schema of the response after an expectation was met. The response contains the entries that match the expectation. */
 export const met = (entry: TSchema) => Type.Object({ count: Type.Integer(), data: Type.Array(entry) });
 
 const difference = Type.Object({
@@ -38,7 +38,7 @@ export const unmet = (what: string, entry: TSchema) =>
     nearest: Type.Optional(Type.Object({ [what]: entry, differences: Type.Array(difference) })),
   });
 
-/** The pause between two reads. A delay of this length does not matter to a test, and a read takes only a fraction of a millisecond. */
+/** The pause between two reads of the list. A delay of this length does not matter to a test, and a read takes only a fraction of a millisecond. */
 const READ_EVERY_MS = 20;
 
 interface Entries<Entry extends object> {
@@ -117,13 +117,13 @@ interface Difference {
 
 interface NearMiss<Entry extends object> {
   readonly entry: Entry;
-  /** The first differences, up to a limit. */
+  /** The first differences between the entry and the expected entry, up to a limit. */
   readonly differences: readonly Difference[];
 }
 
 /**
- * The greatest number of differences that are shown. A long list that is shifted by one item differs everywhere, and a few differences show the
- * mistake.
+ * The greatest number of differences that are shown. A few differences show the mistake, and a long list that is shifted by one item would
+ * differ everywhere.
  */
 const DIFFERENCES_MAX = 20;
 
@@ -133,7 +133,7 @@ export const isOfKind = (entry: object, { kind }: Expected): boolean => isExpect
 
 /**
  * Returns the entry with the fewest differences from the expected entry; if several entries have equally few, it returns the newest of these. An
- * entry of the expected kind is nearer than any other entry. Returns undefined if all entries match.
+ * entry of the expected kind counts as nearer than any entry of another kind. Returns undefined if all entries match.
  */
 export function nearestOf<Entry extends object>(entries: readonly Entry[], expected: Expected): NearMiss<Entry> | undefined {
   let nearest: NearMiss<Entry> | undefined;
@@ -169,7 +169,10 @@ function decoded(text: string): unknown {
   }
 }
 
-/** Compares objects by key and lists by item. An expected number also matches the same number as text, because a form contains only text. */
+/**
+ * Compares two values: objects key by key, and lists item by item. An expected number also matches the same number as text, because a form
+ * contains only text.
+ */
 function compare(actual: unknown, expected: unknown, at: string, found: Difference[]): void {
   if (typeof expected !== "object" || expected === null) {
     if (actual !== expected && !(typeof actual === "string" && actual === String(expected))) found.push({ at, expected, actual });

@@ -9,7 +9,7 @@ import { badRequest } from "./errors.ts";
 import type { ControlRequest } from "./route.ts";
 
 const LIMIT_DEFAULT = 100;
-/** The greatest number of rows on a page. A page with a thousand labels has some 200 kB. */
+/** The greatest number of rows on a page. With this limit, a page with a thousand labels has some 200 kB. */
 const LIMIT_MAX = 1_000;
 
 export const pageQuery = Type.Object({
@@ -49,7 +49,10 @@ function keyOf(world: OpenWorld, list: string, cursor: string): readonly string[
   return JSON.parse(key) as string[];
 }
 
-/** The schema of warnings. The server carries out a request with a warning, but the caller probably intended something else. */
+/**
+ * The schema of the warnings in a response. A warning means that the server did carry out the request, but that the caller probably intended
+ * something else.
+ */
 export const warnings = Type.Optional(Type.Array(Type.String(), { description: "possible mistakes in the request, e.g. a misspelt scope" }));
 
 /** Makes the key `warnings` of a response. The key `warnings` is absent if there are no warnings. */

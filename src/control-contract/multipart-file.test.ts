@@ -13,12 +13,12 @@ async function* inPieces(text: string, size: number): AsyncGenerator<Uint8Array>
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-/** The name and content of the file, read in pieces of `size` bytes. */
+/** Reads the name and the content of the file from a body that comes in pieces of `size` bytes. */
 async function fileOf(text: string, size = Number.MAX_SAFE_INTEGER, type = TYPE) {
   const { file_name, bytes } = await multipartFile(type, inPieces(text, size));
   const chunks: Uint8Array[] = [];
   for await (const chunk of bytes) chunks.push(chunk);
-  // The stream yields no empty chunk.
+  // The stream of the request body yields no empty chunk.
   expect(chunks.every(({ length }) => length > 0)).toBe(true);
   return { file_name, content: Buffer.concat(chunks).toString() };
 }
@@ -60,7 +60,7 @@ test("no part is read after 65,536 bytes of heads and contents together", async 
   expect(await problemOf(`${fields(65_537)}${file("f", "1")}--b--`, 999)).toBe("the multipart body has no file");
 });
 
-/** A request whose body comes in parts, and which counts how many parts were read. */
+/** Makes a request with a body that comes in pieces, and counts how many pieces were read. */
 function requestOf(parts: readonly string[], length?: string) {
   const asked = { count: 0 };
   const body = new ReadableStream<Uint8Array>(

@@ -8,7 +8,7 @@ interface MultipartFile {
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-/** The greatest number of bytes of form fields before the file. */
+/** The greatest number of bytes that the form fields before the file may have. */
 const BEFORE_FILE_BYTES_MAX = 65_536;
 
 /**

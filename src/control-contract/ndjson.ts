@@ -1,4 +1,4 @@
-/** Responses with one JSON value per line. A response with one value per line may be larger than memory. */
+/** Makes responses with one JSON value per line. A response with one value per line may be larger than memory. */
 
 export const NDJSON = "application/x-ndjson";
 

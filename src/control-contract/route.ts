@@ -35,7 +35,10 @@ export interface ControlDeps {
   describeServer(hostname: string): ServerDescription;
   /** Makes the value of a new token from the seed of its world and the id of the token. */
   mintTokenValue(seed: number | undefined, id: NodeId): string;
-  /** D-407: returns the values of the demo world's tokens, which the list of tokens shows. Only a sandbox has this function. */
+  /**
+   * D-407: returns the values of the demo world's tokens, which the list of tokens shows. Only a sandbox has this function; other servers leave
+   * it undefined.
+   */
   demoTokenValues?(): Promise<readonly string[]>;
   /** The functions that are called, in this order, after a world's time was moved and before the response is sent. */
   readonly onTimeMoved: readonly ((world: OpenWorld) => Promise<unknown>)[];
@@ -45,7 +48,7 @@ export interface ControlDeps {
   readonly audit: { readonly days: number; readonly reads: boolean };
   /** Makes random text in hex. */
   newRandom(byteCount: number): string;
-  /** Called when a caller created a short-lived copy of a token. */
+  /** Called after a caller has created a short-lived copy of a token. */
   onTokenCopied?(token: NodeId, copy: NodeId): void;
   /** Called with the hash of a replaced control key and the value of the new key, because a file that contains the old key must get the new key. */
   onKeyReplaced?(oldHash: string, key: string): void;
@@ -57,7 +60,7 @@ export interface ControlDeps {
   readonly ending: AbortSignal;
 }
 
-/** The process that serves the control API, as its clients see the process. */
+/** The data that clients of the control API see about the process that serves it. */
 export interface ServedBy {
   readonly version: string;
   readonly pid: number;
@@ -99,7 +102,7 @@ export interface ControlRequest<Q = unknown, B = unknown> {
   readonly path: Readonly<Record<string, string>>;
   readonly query: Q;
   readonly body: B;
-  /** The address of the request without its query, for links in the response. */
+  /** The URL of the request without its query, for links in the response. */
   readonly url: string;
   /** Returns the value of a header, whose name is given in lower case; undefined if the header was not sent. */
   header(name: string): string | undefined;
@@ -122,7 +125,7 @@ export interface ControlRoute {
   readonly body?: TSchema | "text" | "entry" | "file" | "form";
   /** The member of a JSON body that is a world file. The handler gets the file as text, whether it was sent as text or as an object. */
   readonly fileMember?: string;
-  /** The schemas of a body `file` or `form`, by media type. */
+  /** If the body is `file` or `form`, the schemas of the body, by media type. */
   readonly content?: Readonly<Record<string, TSchema>>;
   readonly status?: 200 | 201;
   /**
@@ -132,8 +135,8 @@ export interface ControlRoute {
   readonly unfinished?: string;
   /**
    * Set if the request contains its own secret and therefore needs no control key. The handler of such a route gets no control key. If the world
-   * of the path does not exist or is closed, the handler is called with the first world and with `isNoWorld`, so that strangers can neither find
-   * out which worlds exist nor open them.
+   * in the path is closed or does not exist, the handler gets the first world and `isNoWorld`. Therefore strangers can neither find out which
+   * worlds exist nor open a world.
    */
   readonly needsNoKey?: true;
   /** Whether the response shows secrets to a key with full access. The audit list has an entry for each request that shows secrets. */
@@ -148,20 +151,20 @@ export interface ControlRoute {
   /** The media types of responses that are streams. If the route has such media types, the handler returns a `Response`. */
   readonly streams?: readonly string[];
   /**
-   * Set if the request may take long. With `Accept: text/event-stream` the response is a stream of events: first events `progress` with `{done,
-   * total}`, whose numbers may begin again, and at the end `result` or `error` with the content of the ordinary response.
+   * Set if a request to the route may take long. With `Accept: text/event-stream` the response is a stream of events: first events `progress`
+   * with `{done, total}`, whose numbers may begin again, and at the end `result` or `error` with the content of the ordinary response.
    */
   readonly reportsProgress?: true;
   /** Set if the route returns only streams. If this is set, `response` is the schema of one event or line. */
   readonly isStreamAlone?: true;
   /**
-   * The additional error statuses of the route. Other error statuses follow from the route's definition: 400 and 413 for a query or a body, 401, 403,
-   * and 404 for a path with placeholders.
+   * The additional error statuses of the route. All other error statuses follow from the route's definition: 400 and 413 if it has a query or a
+   * body, 404 if its path has placeholders, and 401 and 403 because of the key.
    */
   readonly errors?: readonly (400 | 409 | 422)[];
   /** The schema of the keys that a 422 response has beside `error`. */
   readonly unmet?: TSchema;
-  /** Whether the route is about the world as a whole, so that the world need not be open. In the handler, `path.w` is the name of the world. */
+  /** Whether the route is about the world as a whole; if it is, the world need not be open. In the handler, `path.w` is the name of the world. */
   readonly isAboutWorld?: boolean;
   /** Whether the route's stream goes on when the world is reset or restored, because the stream shows data of the process and not of the world. */
   readonly outlivesReset?: boolean;

@@ -12,7 +12,7 @@ export async function featureAlerts({ features }: Registry, world: OpenWorld): P
   return alerts;
 }
 
-/** Counts the alerts of each level. */
+/** Counts the alerts of features at each level. */
 export const countLevels = (alerts: readonly Alert[]) =>
   alertLevels.map((level) => ({ level, count: alerts.filter((alert) => alert.level === level).length }));
 
@@ -47,7 +47,10 @@ export class AlertLog {
     ending.addEventListener("abort", end);
   }
 
-  /** Logs the alerts that began or ended since the last call, except notices, which describe intended states. The promise never rejects. */
+  /**
+   * Logs the alerts that began or ended since the last call, except notices, because a notice describes an intended situation. The promise of
+   * this function never rejects.
+   */
   async look(): Promise<void> {
     const now = new Map<string, Alert>();
     for (const world of this.#worlds()) {

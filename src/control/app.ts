@@ -127,13 +127,13 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
 const OF_ONE_WORLD = /^\/w\/([a-z0-9_-]+)(\/v1\/worlds\/)default(?=\/|$)|^\/w\/[a-z0-9_-]+(?=\/v1(?:\/|$))/;
 
 /**
- * D-371: in a path below `/w/{world}`, the world name `default` means that world, as in addresses of the graph. A program that can only use the first
- * world can use any world through such an address.
+ * D-371: in a path below `/w/{world}`, the world name `default` means that world, as in addresses of the graph. With an address below
+ * `/w/{world}`, a program that can only use the first world can use any world.
  */
 const pathIn = (path: string): string =>
   path.startsWith("/w/") ? path.replace(OF_ONE_WORLD, (_, world?: string, before = "") => (world === undefined ? "" : before + world)) : path;
 
-/** Makes a JSON response with its length. The response to a HEAD request has the same length as the response to GET. */
+/** Makes a JSON response with the header `Content-Length`. The response to a HEAD request has the same length as the response to GET. */
 function json(c: Context, value: unknown, status: ContentfulStatusCode = 200, shown: Shown = asItIs): Response {
   const text = shown(JSON.stringify(value));
   return c.body(text, status, { "content-type": "application/json", "content-length": String(Buffer.byteLength(text)) });
@@ -147,7 +147,7 @@ function unauthorized(c: Context, message: string): Response {
 }
 
 /**
- * Lists the methods of a path. If several routes match, the route with the fewest placeholders is used: `/requests/expect` goes before
+ * Lists the HTTP methods that a path has. If several routes match, the route with the fewest placeholders is used: `/requests/expect` goes before
  * `/requests/{trace_id}`.
  */
 function methodsAt(path: string, routes: readonly ControlRoute[]): string {
@@ -173,7 +173,10 @@ async function metricsPage(c: Context<WithKey>, { deps, readMetrics }: ControlAp
   return wholeResponse(text, { "content-type": METRICS_TYPE });
 }
 
-/** Serves the pages about the interface and about Plaza as text for coding agents. The pages need no key, because they have no data of worlds. */
+/**
+ * Serves the pages about the interface and about Plaza as text for coding agents. The text pages need no key, because they contain no data of
+ * worlds.
+ */
 function textHandler({ registry }: ControlDeps): (c: Context, next: Next) => Promise<Response | undefined> {
   return async (c, next) => {
     const { textPages } = await import("./llms/text-pages.ts");
@@ -208,8 +211,8 @@ async function ready(c: Context, health: Health, { databaseProblems, worlds }: C
 }
 
 /**
- * D-170: returns the error for a request that the caller's key does not allow. For a world that a bound key may not see, the error is the same as
- * for a world that does not exist.
+ * D-170: returns the error for a request that the caller's key does not allow. If a bound key may not see a world, the caller gets the same error
+ * as for a world that does not exist.
  */
 function refusalOfKey({ access, world }: CallerKey, { method, servesBoundKeys }: ControlRoute, named: string | undefined): ControlError | undefined {
   if (world !== undefined && named !== undefined && named !== world) return notFound(`world ${named}`);
@@ -247,7 +250,7 @@ function linesShown(response: Response, shown: Shown): Response {
   return new Response(new ReadableStream({ pull, cancel: (reason) => reader.cancel(reason) }, { highWaterMark: 0 }), response);
 }
 
-/** Turns a thrown value into the error for the caller. An unexpected error is logged with `operation`. */
+/** Turns a thrown value into the error for the caller. If the error is unexpected, it is logged with the given `operation`. */
 type RefusalOf = (thrown: unknown, operation: string) => ControlError;
 
 /**
@@ -294,7 +297,7 @@ function handlerOf(route: ControlRoute, deps: ControlDeps, refusalOf: RefusalOf)
     if (held === undefined) throw notFound(`world ${path.w}`);
     held.world.workBegins(operation);
     const shown = shownTo(key, origin + pathname);
-    /** Whether a stream, or work that reports its progress, keeps the world open. */
+    /** Whether a response that is a stream, or work that reports its progress, keeps the world open. */
     let isHeld = false;
     try {
       const request: ControlRequest = {
@@ -348,7 +351,7 @@ function leavingAtItsEnd(response: Response, held: HeldWorld, { outlivesReset = 
   const forget = held.onReplaced((isDeleted) => {
     if (isDeleted || !outlivesReset) void reader.cancel();
   });
-  // If the reader disconnects, both `cancel` and the pending read call `leave`. Only the first call may release the world.
+  // If the reader disconnects, both `cancel` and the pending read call `leave`. Only the first call of `leave` may release the world.
   let isLeft = false;
   const leave = (): void => {
     if (isLeft) return;
@@ -389,9 +392,9 @@ function queryOf(read: (source: Record<string, unknown>) => unknown, source: Rec
   }
 }
 
-/** The cached value for a key that is not in the database. */
+/** The value that is cached for a control key that is not in the database. */
 const NOT_STORED = Symbol("not stored");
-/** The greatest number of cached keys. A server has only a few keys. */
+/** The greatest number of cached control keys. The limit is enough, because a server has only a few control keys. */
 const KNOWN_KEYS_MAX = 100;
 
 /** Finds the control key of a request and the key's access; the key is the configured key or a stored key (D-170). */
@@ -406,7 +409,7 @@ class ControlKeys {
     this.#configured = hashOf(configured);
     this.#reader = reader;
     this.#realNowMs = realNowMs;
-    // The configured key is queried at the start, because the database may be unreachable at an operator's first request.
+    // The configured key is looked up in the database at the start, because the database may be unreachable at an operator's first request.
     void this.#find(this.#configured).catch(() => {});
   }
 

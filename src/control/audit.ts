@@ -9,10 +9,10 @@ import { isWorldName } from "#graph/worlds/hosting/worlds.store";
 
 const DAY_MS = 86_400_000;
 
-/** Returns the time, in Unix ms, before which entries are deleted. */
+/** Returns the time, in Unix ms, before which audit entries are deleted. */
 export const auditKeptFrom = ({ audit, realTime }: ControlDeps): number => realTime.nowMs() - audit.days * DAY_MS;
 
-/** The number of digits of the time in an id. With 15 digits, ids are in the order of time until the year 33658. */
+/** The number of digits of the time in an id. With 15 digits for the time, ids of entries are in the order of time until the year 33658. */
 const MS_DIGITS = 15;
 const RANDOM_BYTES = 8;
 
@@ -25,8 +25,8 @@ export class Audit {
   }
 
   /**
-   * Whether an allowed request gets an entry. Requests that change data or read secrets get an entry; other requests get an entry only if
-   * `audit.reads` is set.
+   * Returns whether an allowed request gets an entry in the audit list. Requests that change data or read secrets get an entry; other
+   * requests get an entry only if `audit.reads` is set.
    */
   isKept(
     { method, readsSecrets }: ControlRoute,
@@ -37,7 +37,10 @@ export class Audit {
     return this.#deps.audit.reads || method !== "GET" || (access === "full" && readsSecrets?.(path, query) === true);
   }
 
-  /** Stores an entry and returns a function that stores the result. If `begin` rejects, no entry is stored, and the request must not be handled. */
+  /**
+   * Stores an audit entry for a request, and returns a function that stores the request's result. If `begin` rejects, no entry is stored, and
+   * the request must not be handled.
+   */
   async begin(
     { operation, method, path: route }: ControlRoute,
     { stored }: CallerKey,
@@ -45,7 +48,7 @@ export class Audit {
   ): Promise<(status: number) => Promise<void>> {
     const { realTime, newRandom, worlds } = this.#deps;
     const time_ms = realTime.nowMs();
-    // The time in an id is always greater than in the previous id, even within a millisecond or if the machine's clock goes back.
+    // The time in an id is always greater than the time in the previous id, even within the same millisecond or if the machine's clock goes back.
     this.#lastMs = Math.max(this.#lastMs + 1, time_ms);
     const id = String(this.#lastMs).padStart(MS_DIGITS, "0") + newRandom(RANDOM_BYTES);
     const of = { key_id: stored?.id ?? "0", key_name: stored?.name ?? "configured" };

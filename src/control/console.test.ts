@@ -41,7 +41,7 @@ const PLAIN_PAGE = {
   vary: "Accept",
 };
 
-/** All headers except the length, which main.headers.test.ts checks. */
+/** All response headers except `Content-Length`, which main.headers.test.ts checks. */
 function headersOf({ headers }: Response): Record<string, string> {
   const { "content-length": length, ...others } = Object.fromEntries(headers);
   expect(Number(length)).toBeGreaterThan(0);
@@ -106,7 +106,7 @@ describe("the console", () => {
     built(consoleFiles, (nonce) => nonce);
     const page = (await consolePage(SERVER)) as Response;
     const nonce = await page.text();
-    // The nonce has 96 bits.
+    // The nonce in the page has 96 bits.
     expect(nonce).toMatch(/^[\w-]{16}$/);
     expect(policyOf(page)).toEqual({
       ...{ "default-src": "'none'", "script-src": "'self'", "style-src": `'self' 'nonce-${nonce}'`, "img-src": "'self' data:", "font-src": "'self'" },

@@ -1,7 +1,7 @@
 /**
- * The pages of the console and of the API reference. The build packs each page with its files into one file (`tools/console/`). The pages need no
- * key and contain no data of worlds. The console sends requests to this API with the key of its user; the API reference shows the documents of
- * the server (D-275).
+ * The pages of the console and of the API reference. The build packs each page with its files into one file (`tools/console/`). The pages of
+ * the console and the reference need no key, because they contain no data of worlds. The console sends requests to the control API with its
+ * user's key, and the API reference shows the server's API documents (D-275).
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -15,16 +15,16 @@ import { plainPage } from "./home.ts";
 /** A file of a page. The build packs all files of a page into one file, which is in the source tree, in the package, or in the executable. */
 interface PackedFile {
   readonly type: string;
-  /** The content, packed by gzip and written in base64. */
+  /** The content of the file, compressed with gzip and encoded in base64. */
   readonly body: string;
 }
 
 type Pack = Readonly<Record<string, PackedFile>>;
 
 const PAGE = "index.html";
-/** The folders with the pages: the first in a clone of the repository, the second in a package. */
+/** The folders with the pages: the first exists in a clone of the repository, the second in an installed package. */
 const FOLDERS = ["console/dist", "dist"];
-/** The placeholder in the page that the nonce replaces. */
+/** The placeholder in the page, which is replaced by the nonce. */
 const NONCE_MARK = "%NONCE%";
 
 /** Returns the text of a file in the executable, or undefined if no such file exists. The file's name begins with `name`. */
@@ -86,7 +86,7 @@ export class PackedPage {
   }
 }
 
-/** The size of a nonce: 96 bits. Each response has a new nonce. */
+/** The size of a nonce: 96 bits. Each response with a page has a new nonce. */
 const NONCE_BYTES = 12;
 
 export const consoleFiles = new PackedPage("console");
@@ -122,7 +122,7 @@ const pageResponse = ({ html, type }: BuiltPage, nonce: string, rules: readonly 
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
   });
 
-/** The placeholder in the page that the graph's address replaces. */
+/** The placeholder in the page, which is replaced by the graph's address. */
 const GRAPH_MARK = "%GRAPH%";
 
 export const referenceFiles = new PackedPage("reference");
@@ -137,7 +137,7 @@ export async function referencePage({ base_url }: ServerDescription): Promise<Re
 <p>It shows these documents: <a href="/v1/openapi.json">v1/openapi.json</a>, and <code>/openapi.json</code> and <code>/asyncapi.json</code> of the graph.`,
     );
   const html = page.html.replaceAll(GRAPH_MARK, Bun.escapeHTML(base_url));
-  // D-275: the library of the API reference sets style attributes, which a nonce cannot allow. The page may read the documents, but no data of a
-  // world.
+  // D-275: the library of the API reference sets style attributes, which a nonce cannot allow. The page of the API reference may read the API
+  // documents, but no data of a world.
   return pageResponse({ ...page, html }, nonce, ["style-src-attr 'unsafe-inline'", `connect-src 'self' ${new URL(base_url).origin}`]);
 }

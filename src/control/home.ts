@@ -10,7 +10,7 @@ const HOME = `<p>This is the control API of a running Plaza. Requests below <cod
 <li><a href="/healthz">healthz</a>, <a href="/readyz">readyz</a> and <a href="/metrics">metrics</a> need no key.
 </ul>`;
 
-/** Whether the client is a browser. Clients that are not browsers get the error for an unknown path. */
+/** Whether the client is a browser. Only browsers get this page, and other clients get the error for an unknown path. */
 export const isBrowser = (c: Context): boolean => c.req.header("accept")?.includes("text/html") === true;
 
 export const home = (): Response => plainPage("control API", HOME);

@@ -1,4 +1,4 @@
-/** The listener of the control API: its start, its end, and its limit of clients. */
+/** Tests the listener of the control API: how it starts and ends, and its limit of clients. */
 import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";

@@ -1,4 +1,4 @@
-/** A command whose output is closed, and a command whose file is not text. */
+/** Tests a command whose output is closed, and a command whose input file is not text. */
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** `plaza listen`: its output, the forwarded webhooks, and the status that the sender gets. */
+/** Tests `plaza listen`: its output, the webhooks that it forwards, and the status that the sender gets. */
 import { describe, expect, spyOn, test } from "bun:test";
 import { ControlRefusal, type ControlRequests } from "#control/client/requests";
 import { afterThisTest } from "#harness/cleanup";
@@ -27,7 +27,7 @@ function world(app: object = {}) {
       return stored;
     }
     if (path === `${WORLD}/nodes/pages?limit=50`) return { data: [{ id: "2001" }], paging: {} };
-    // The stream of alerts sends nothing, until it ends with the server.
+    // The stand-in's stream of alerts sends no alert, and ends when the server ends.
     if (path === `${WORLD}/alerts`)
       return new Response(new ReadableStream({ start: (controller) => void alerts.push(controller) }), {
         headers: { "content-type": "text/event-stream" },
@@ -103,7 +103,7 @@ test("a line names object, nodes, fields, the number of updates where they are s
 test("D-304: a handshake with a verify token as long as a whole body gets its challenge", async () => {
   const { given } = world();
   const { url, end } = await listening(given, written());
-  // Each byte of a body of 1 MiB becomes three characters in the address.
+  // Each byte of a body of 1 MiB is percent-encoded in the address, as three characters.
   const token = "%C3%BC".repeat(524_288);
   const response = await fetch(`${url}?hub.mode=subscribe&hub.challenge=123&hub.verify_token=${token}`);
   expect({ status: response.status, body: await response.text() }).toEqual({ status: 200, body: "123" });
@@ -233,7 +233,7 @@ describe("the app", () => {
     expect(streams.out).toStartWith("receiving the webhooks of app 1001 at http://public/; Ctrl-C restores the app's callback\nsigning secret");
     await named.end();
     expect(stub.app().subscriptions).toEqual(subscriptions);
-    // Only the first listener subscribed the page and restored it.
+    // Only the first listener subscribed the page and restored the page's subscriptions.
     expect(patches(stub).filter((path) => path === "/nodes/pages/2001")).toHaveLength(2);
   });
 

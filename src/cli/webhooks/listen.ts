@@ -29,7 +29,7 @@ import {
   unsubscribeAccounts,
 } from "./subscribing.ts";
 
-/** The status that `listen` returns to the server if the receiver does not respond. */
+/** The HTTP status that `plaza listen` returns to the server if the receiver does not respond. */
 const BAD_GATEWAY = 502;
 const BAD_REQUEST = 400;
 const UNAUTHORIZED = 401;
@@ -131,7 +131,10 @@ class Signed {
     this.#control = control;
   }
 
-  /** Whether the signature is right. If the signature is wrong, the app's secret is read again, because the secret may have been replaced. */
+  /**
+   * Returns whether the signature of the webhook is right. If the signature is wrong, the app's secret is read again, because the secret may
+   * have been replaced.
+   */
   async isBy(signature = "", body: string): Promise<boolean> {
     if (isSignature(signature, this.#app.secret, body)) return true;
     this.#app = await findApp(this.#control(), this.#app.id);
@@ -170,7 +173,7 @@ function fieldsFor({ subscriptions = [] }: AppEntry, names: string | undefined):
 
 const fieldsOf = ({ subscriptions = [] }: AppEntry): Fields => Object.fromEntries(subscriptions.map(({ object, fields }) => [object, fields]));
 
-/** The headers that belong to the connection instead of the webhook. */
+/** The headers that are not forwarded, because they belong to the connection and not to the webhook. */
 const OF_THE_CONNECTION = new Set(["host", "connection", "content-length", "transfer-encoding"]);
 
 async function forward(url: string, headers: RawHeaders, body: Buffer, tell: (line: string) => void): Promise<number> {
@@ -224,9 +227,9 @@ function summaryOf({ object, entry }: Webhook): string {
 }
 
 /**
- * `plaza listen` replaces the callback of an app and restores it. If several listeners run for one app, the last one receives the webhooks. Each
- * listener stores the app's earlier callbacks in the verify token of its own callback, so that the listeners can end in any order. The verify
- * token can store the earlier callbacks, because a listener's callback is never verified.
+ * `plaza listen` replaces the callback of an app, and restores it at the end. If several listeners run for one app, the listener that began
+ * last receives the webhooks. Each listener stores the app's earlier callbacks in the verify token of its own callback, so that the listeners
+ * can end in any order. The verify token can store the earlier callbacks, because a listener's callback is never verified.
  */
 type Callback = NonNullable<AppEntry["callback"]>;
 
@@ -241,7 +244,7 @@ interface Taken {
 interface State {
   readonly callback: Callback | null;
   readonly subscriptions: readonly Subscription[];
-  /** If the callback belongs to a listener: the `accounts` of that listener. */
+  /** If the callback belongs to a listener, this list has the `accounts` of that listener. */
   readonly accounts: readonly Subscribed[];
 }
 
@@ -250,7 +253,7 @@ const nothing: Taken = { before: [], accounts: [] };
 
 const callbackOf = (callback: Callback, taken: Taken): Callback => ({ ...callback, verify_token: NOTE + JSON.stringify(taken) });
 
-/** Reads what a listener has stored in the app's callback; undefined if the callback does not belong to a listener. */
+/** Reads the data that a listener has stored in the app's callback; undefined if the callback does not belong to a listener. */
 const takenOf = ({ callback }: AppEntry): Taken | undefined =>
   callback?.verify_token?.startsWith(NOTE) === true ? (JSON.parse(callback.verify_token.slice(NOTE.length)) as Taken) : undefined;
 
@@ -281,8 +284,8 @@ export const isTaken = (app: AppEntry, url: string): boolean =>
   app.callback?.url === url || takenOf(app)?.before.some((state) => state.callback?.url === url) === true;
 
 /**
- * Restores callback, subscriptions and accounts. If another listener began after this one, the later listener gets the data that this listener
- * would restore.
+ * Restores the app's callback and subscriptions, and the subscriptions of accounts. If another listener began after this one, the later
+ * listener gets the data that this listener would restore.
  */
 export async function giveBack(control: ControlRequests, id: string, url: string, accounts: readonly Subscribed[]): Promise<void> {
   const app = await findApp(control, id).catch(goneOnly);
@@ -318,7 +321,10 @@ function goneOnly(error: unknown): undefined {
   if (!(error instanceof ControlRefusal)) throw error;
 }
 
-/** The interval at which the command tries to reach the server. A restart of the server takes less than a second. */
+/**
+ * The interval at which the command tries to reach the server. The interval is short, because a restart of the server takes less than a
+ * second.
+ */
 const TRY_EVERY_MS = 1_000;
 const UNAVAILABLE = 500;
 
@@ -332,8 +338,8 @@ interface Following {
 }
 
 /**
- * Follows the server until the signal, and then resolves. Rejects if the server refuses a request, because the world or the app was deleted or the
- * control key has changed.
+ * Stays connected to the server until a signal ends the command, and then resolves. The promise rejects if the server refuses a request
+ * because the world or the app was deleted or the control key has changed.
  */
 async function followServer(following: Following, first: ControlRequests): Promise<void> {
   const { signal, tell, onBack } = following;

@@ -12,7 +12,7 @@ export interface Trigger {
   readonly event: string;
   readonly entity?: string | undefined;
   readonly phone_number?: string | undefined;
-  /** The value of the event; undefined for the value of the example. */
+  /** The value of the event; if it is undefined, the event has the value of the example. */
   readonly value?: unknown;
   readonly overrides: readonly Override[];
 }
@@ -34,7 +34,7 @@ const eventStep = Type.Object(
     entity: Type.Optional(worldId),
     phone_number: Type.Optional(worldId),
     value: Type.Optional(anyMap),
-    /** Values that replace those of the example, by their paths, as with the option `--override`. */
+    /** Values that replace values of the example, by their paths, as with the option `--override`. */
     override: Type.Optional(anyMap),
   },
   closed,
@@ -91,7 +91,7 @@ export function overrideOf(given: string): Override {
   return { path: given.slice(0, at), text: given.slice(at + 1) };
 }
 
-/** Replaces values of an example by overrides. Throws `ConfigProblem`. */
+/** Replaces values of an example by the values of overrides. Throws `ConfigProblem`. */
 export const withOverrides = (example: unknown, overrides: readonly Override[]): unknown =>
   overrides.reduce((value, override) => replaced(value, stepsOf(override.path), override), example);
 
@@ -125,8 +125,8 @@ function replaced(before: unknown, [step, ...rest]: Steps, override: Override): 
 }
 
 /**
- * Converts an override's text. If the example has a text at the path, the result is a text; otherwise the result is the parsed JSON, or the text
- * itself if the text is not JSON.
+ * Converts the text of an override to a JSON value. If the example has a text at the path, the result is a text; otherwise the result is the
+ * parsed JSON, or the text itself if the text is not JSON.
  */
 function typed(text: string, before: unknown): unknown {
   if (typeof before === "string") return text;

@@ -1,4 +1,4 @@
-/** The accounts and pages that `plaza listen` subscribes and restores. */
+/** Tests which accounts and pages `plaza listen` subscribes and restores. */
 import { describe, expect, test } from "bun:test";
 import { ControlRefusal, type ControlRequests } from "#control/client/requests";
 import type { WebhookField } from "#webhooks/catalogue/field";

@@ -1,6 +1,6 @@
 /**
  * Makes the subscriptions that `plaza listen` (`listen.ts`) needs besides the callback: the fields, and the accounts and pages that send these
- * fields. The command creates no tokens, although some webhooks are only sent if the app has a token.
+ * fields. Some webhooks are only sent if the app has a token, but the command creates no tokens.
  */
 import { ConfigProblem } from "#config/config";
 import { ControlRefusal, type ControlRequests, entriesOf } from "#control/client/requests";
@@ -18,13 +18,13 @@ export interface AppEntry {
 export interface Subscription {
   readonly object: WebhookObject;
   readonly fields: readonly string[];
-  /** The callback for the webhooks of this object, in place of the app's callback. */
+  /** The callback that gets the webhooks of this object, in place of the app's callback. */
   readonly callback?: AppEntry["callback"];
 }
 
 /** The greatest number of accounts that the command subscribes for each object, because a world may have millions of accounts. */
 const ACCOUNTS_MAX = 1_000;
-/** The number of accounts in one request. A page with all its people may have some 600 kB. */
+/** The number of accounts that one request reads. The number is low, because the entry of a page with all its people may have some 600 kB. */
 const ACCOUNTS_PAGE = 50;
 
 export type Fields = Readonly<Partial<Record<WebhookObject, readonly string[]>>>;

@@ -1,4 +1,4 @@
-/** `plaza trigger` and `plaza deliveries`: their requests, and the lines that they print. */
+/** Tests the requests of `plaza trigger` and `plaza deliveries`, and the lines that these commands print. */
 import { describe, expect, spyOn, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,8 +21,8 @@ const delivery = (id: string, more: object = {}) => ({
 });
 
 /**
- * A control API whose world has a page. Triggering an event makes the deliveries. `states` has the state of each delivery each time the
- * command reads it; after the last state, the state stays the same.
+ * A stand-in for the control API, with a world that has a page. Triggering an event makes the deliveries. `states` has the state of each
+ * delivery each time the command reads it; after the last state, the state stays the same.
  */
 function world(states: Readonly<Record<string, readonly object[]>> = { 501: [delivery("501")] }) {
   const looks: Record<string, number> = {};

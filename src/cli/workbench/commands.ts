@@ -58,12 +58,12 @@ export async function review(command: readonly string[], given: Given): Promise<
 
 /** The recording of `plaza exec --trace`. */
 export interface RunningTrace {
-  /** The variables for the command, by which its calls of the control API are recorded as well. */
+  /** The environment variables for the command, by which its requests to the control API are recorded as well. */
   readonly variables: Readonly<Record<string, string>>;
   finish(command: readonly string[], exitCode: number): Promise<void>;
 }
 
-/** Begins the recording. Rejects if the file cannot be written. */
+/** Begins the recording. The promise rejects if the file of the recording cannot be written. */
 export async function startTrace(file: string, { ready, controlKey, fetchControl }: TestServer): Promise<RunningTrace> {
   const { startTracing } = await import("#workbench/trace/commands");
   const { controlUrl, finish } = await startTracing(file, new Connection(String(ready.control_url), controlKey, fetchControl));
@@ -98,8 +98,8 @@ function numbersIn(given: Given, names: readonly string[]): Readonly<Record<stri
 }
 
 /**
- * Returns the option to add for another run on the same data: `--world` alone needs empty data, and merging the same file again with `--import`
- * changes nothing.
+ * Returns the option to add for another run on the same data: `--world` alone needs empty data, and with `--import`, merging the same file
+ * again changes nothing.
  */
 function wordsForNextRun({ world, import: isMerged, data = IN_MEMORY, databases }: Given): readonly string[] {
   const staysFilled = data !== IN_MEMORY || databases !== undefined;

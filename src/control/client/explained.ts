@@ -37,7 +37,7 @@ export interface Recorded {
   readonly story?: Story;
 }
 
-/** The error in a response of the graph. The graph has two forms of errors. */
+/** The error in a response of the graph. The graph has two forms of error responses, so the error may have either form. */
 interface GraphErrorBody {
   readonly message?: string;
   readonly pftrace_id?: string;
@@ -54,7 +54,7 @@ function errorIn(body: string): GraphErrorBody | undefined {
   }
 }
 
-/** Explains an error response of the graph, given its body. Returns an empty list if the server has not recorded the request. */
+/** Explains an error response of the graph, given its body. Returns an empty list if the server has no record of the request. */
 export async function explainedRefusal(control: ControlRequests, body: string): Promise<string[]> {
   const trace = errorIn(body)?.pftrace_id;
   const found = trace === undefined ? undefined : await control.request("GET", `requests/${encodeURIComponent(trace)}`).catch(() => undefined);

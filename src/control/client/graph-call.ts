@@ -15,7 +15,7 @@ export interface GraphCall {
 
 export interface GraphRequest {
   readonly url: string;
-  /** The address of the graph. `url` begins with this address, unless the surface of `url` has its own host name. */
+  /** The address at which the server serves the graph. `url` begins with this address, unless the surface of `url` has its own host name. */
   readonly root: string;
   readonly init: RequestInit;
 }
@@ -116,7 +116,7 @@ function ofWorld(base: string, root: string, worldName: string): string {
   return base.startsWith(root) ? root + world + base.slice(root.length) : base + world;
 }
 
-/** Whether a path matches a template such as `/{version}/{id}/personas`. The version may be left out. */
+/** Whether a path matches a template such as `/{version}/{id}/personas`. A path without a version matches too. */
 function isAt(template: string, address: string): boolean {
   const [wanted, given] = [segmentsOf(template), segmentsOf(address)];
   if (wanted[0] === "{version}" && given[0]?.startsWith("v") !== true) wanted.shift();
@@ -131,7 +131,7 @@ const placesOf = (operation: Operation | undefined): readonly string[] => {
   return [operation.token_places.includes("bearer") ? "bearer" : (operation.token_places[0] ?? "bearer")];
 };
 
-/** Returns the value of a token: a copy of a token of the given principal, or the given text itself if it does not name a principal. */
+/** Returns the value of a token: a copy of a token of the given principal, or the given text itself if the text does not name a principal. */
 async function tokenOf(control: ControlRequests, as: string): Promise<string> {
   const ids = await idsNamed(control, as);
   if (ids.length === 0) return as;

@@ -6,10 +6,13 @@ export interface ControlRequests {
   readonly worldName: string;
   /** The path of the world, e.g. `/v1/worlds/default`. */
   readonly world: string;
-  /** Sends a request. `path` is relative to the world, e.g. `deliveries`. Rejects with the message of the API. */
+  /**
+   * Sends a request. `path` is relative to the world, e.g. `deliveries`. The promise rejects with the API's message if the API refuses the
+   * request.
+   */
   // biome-ignore lint/suspicious/noExplicitAny: responses are JSON whose shape the caller knows.
   request(method: string, path: string, body?: unknown): Promise<any>;
-  /** Sends a request. `path` begins with a slash. Returns every response of the API, also an error response. */
+  /** Sends a request. `path` begins with a slash. Returns every response of the API, including error responses. */
   send(path: string, init?: RequestInit): Promise<Response>;
 }
 
@@ -17,7 +20,7 @@ export interface ControlRequests {
 export interface Endpoint {
   readonly url: string;
   readonly key: string;
-  /** Sends a request. Rejects if the request gets no response. */
+  /** Sends a request. The promise rejects if the request gets no response. */
   fetch(url: string, init: RequestInit): Promise<Response>;
 }
 
@@ -56,7 +59,7 @@ interface Seen {
   readonly nearest?: object;
 }
 
-/** Sends an expectation to the route at `path`, which begins with a slash. Rejects with the message of the API if the request is wrong. */
+/** Sends an expectation to the route at `path`, which begins with a slash. The promise rejects with the API's message if the request is wrong. */
 export async function expectSeen({ send }: ControlRequests, path: string, body: unknown): Promise<Seen> {
   const response = await send(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body ?? {}) });
   if (response.status !== UNMET) return resultOf(response);
@@ -78,7 +81,7 @@ export async function resultOf(response: Response): Promise<any> {
   return body;
 }
 
-/** The error of a request that the control API refused. The message of the error gives the reason. */
+/** The error of a request that the control API refused. The message of such an error gives the reason why the API refused the request. */
 export class ControlRefusal extends Error {
   constructor(message: string) {
     super(message);
@@ -86,10 +89,10 @@ export class ControlRefusal extends Error {
   }
 }
 
-/** The error of a wrong parameter of a command or tool. */
+/** The error for a wrong parameter of a command or of an MCP tool. */
 export class WrongParameter extends Error {
   constructor(
-    /** The name of the parameter, e.g. `as`; on the command line it is the option `--as`. */
+    /** The name of the wrong parameter, e.g. `as`; on the command line, this parameter is the option `--as`. */
     readonly parameter: string,
     readonly problem: string,
   ) {

@@ -1,4 +1,4 @@
-/** Writes JSON as text for people. Each value has a line that begins with the value's path. */
+/** Writes JSON as text for people. Each value of the JSON has a line that begins with the path of the value. */
 export function linesOf(value: unknown, path = ""): string[] {
   if (typeof value !== "object" || value === null) return [path === "" ? String(value) : `${path}: ${value}`];
   const entries = Object.entries(value);

@@ -4,7 +4,10 @@ import { suggestion } from "#kernel/suggestion";
 import type { WebhookField } from "#webhooks/catalogue/field";
 import { ControlRefusal, type ControlRequests, WrongParameter } from "./requests.ts";
 
-/** The time for which the caller waits for results. The time is longer than the 15 s in which a callback must respond (D-62). */
+/**
+ * The time for which the caller waits for the results of deliveries. The time is longer than the 15 s in which a callback must respond
+ * (D-62).
+ */
 const WAIT_MS_MAX = 17_000;
 const LOOK_MS = 50;
 
@@ -58,7 +61,7 @@ interface Event {
   readonly value?: unknown;
 }
 
-/** Triggers the event. Yields each delivery after its first attempt, or when the time limit is over. */
+/** Triggers the event. Yields each delivery after its first attempt, or when the time limit for waiting has passed. */
 export async function* triggered(control: ControlRequests, { object, field }: WebhookField, event: Event): AsyncGenerator<Delivery> {
   const { deliveries } = (await control.request("POST", "deliveries/trigger", { object, field, ...event })) as { deliveries: string[] };
   for (const id of deliveries) yield await ended(control, id);

@@ -8,7 +8,7 @@ import { ROOT } from "#jobs/child-process";
 import { embeddedText } from "../console.ts";
 import folders from "./guide-folders.json" with { type: "json" };
 
-/** The file in the executable: a JSON object with the text of each page. */
+/** The name of the file in the executable, which is a JSON object with the text of each page. */
 const PACK = "guides";
 /**
  * The page that lists the operations. This module leaves out the page that lists the operations, because the pages of the areas contain all
@@ -16,7 +16,7 @@ const PACK = "guides";
  */
 const LEFT_OUT = "operations.md";
 
-/** Returns the text of each page by its path, e.g. `guides/testing.md`, which links use. */
+/** Returns the text of each page by the page's path, e.g. `guides/testing.md`, because links between pages use these paths. */
 export async function guidePages(): Promise<ReadonlyMap<string, string>> {
   const embedded = await embeddedText(PACK);
   if (embedded !== undefined) return new Map(Object.entries(JSON.parse(embedded) as Record<string, string>));

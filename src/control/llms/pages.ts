@@ -1,6 +1,6 @@
 /**
  * Describes the interface in short texts for coding agents: `llms.txt`, and a page for each area, made from the contracts. The control port
- * serves these pages, and the build writes them into `docs/`.
+ * serves the texts for coding agents, and the build writes them into `docs/`.
  */
 import { schemes } from "#auth/schemes";
 import type { Feature } from "#graph/contract/feature";
@@ -107,7 +107,10 @@ function addressOf({ access, nodeType, served }: Endpoint): string {
   return `{${surface?.address}}${version}${nodeType === undefined ? "" : `/{${nodeType}_id}`}${edge === null ? "" : `/${edge}`}`;
 }
 
-/** Whether a path has a version after the address of the surface. The address of the microblog already contains the version. */
+/**
+ * Whether a path has a version after the address of the surface. In paths of the microblog, the surface's address already contains the
+ * version.
+ */
 const hasVersion = ({ surfaces: on, versions }: Access): boolean => on[0] !== "microblog" && versions !== "unversioned";
 
 function tokenText({ scheme, policy }: Access): string {

@@ -74,7 +74,7 @@ export const versionsText: Readonly<Record<Access["versions"], string>> = {
   marketingOrCurrent: "marketing versions, or none",
 };
 
-/** Describes the fields that a response can have, and the fields that it has if the request has no parameter `fields`. */
+/** Describes the fields that a response can have, and the fields that the response has if the request has no parameter `fields`. */
 export function fieldsText(set: FieldSet): string {
   const { fields, defaults } = set;
   const inStrict = Object.entries(fields).filter(([, { onlyIn }]) => onlyIn === undefined);

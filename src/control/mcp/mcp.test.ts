@@ -1,4 +1,4 @@
-/** Every tool of MCP, called by the protocol's own client with right and wrong input. */
+/** Calls every tool of MCP, through the protocol's own client, with right and wrong input. */
 import { expect, test } from "bun:test";
 import { mcpOverHttp } from "#harness/cli/mcp";
 import { startReceiver } from "#harness/receiver";
@@ -8,7 +8,7 @@ import { controlRoutes } from "../routes.ts";
 import { toolsOf } from "./protocol.ts";
 import { ANSWER_CHARACTERS_MAX, bounded } from "./tool.ts";
 
-/** The size of the list of tools, which an agent reads before each task: about 2,500 tokens. */
+/** The greatest size of the list of tools, about 2,500 tokens; it is limited because an agent reads the list before each task. */
 const TOOLS_BYTES_MAX = 10_500;
 
 const worldAt = (callback: string) => ({

@@ -1,4 +1,4 @@
-/** MCP at the control port: keys, the audit list, web pages, and the limits of messages. */
+/** Tests MCP at the control port: control keys, the audit list, web pages, and the limits of messages. */
 import { describe, expect, test } from "bun:test";
 import { mcpOverHttp } from "#harness/cli/mcp";
 import { KEY, openControl } from "#harness/control";

@@ -16,11 +16,11 @@ interface Caller {
   readonly key: CallerKey;
   /** The value of the caller's control key. */
   readonly bearer: string;
-  /** Whether the control API has already checked that this web page may send requests (D-240). */
+  /** Whether the control API has already checked that the web page that sent the request may send requests (D-240). */
   readonly isOriginChecked: boolean;
 }
 
-/** The greatest number of messages in a batch. Batches exist only in old versions of the protocol. */
+/** The greatest number of MCP messages in a batch. Batches of messages exist only in old versions of the MCP protocol. */
 const BATCH_MAX = 20;
 
 export class McpMount {
@@ -59,7 +59,7 @@ export class McpMount {
 }
 
 /**
- * Throws for a request from a page of another site. MCP needs its own check of web pages if every page may send requests to the control API
+ * Throws if a web page of another site sent the request. MCP needs its own check of web pages if every page may send requests to the control API
  * (D-361).
  */
 function requireOwnOrigin(request: Request): void {

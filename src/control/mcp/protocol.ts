@@ -76,7 +76,7 @@ function messageOf(error: unknown): string | undefined {
   return isKnown ? (error as Error).message : undefined;
 }
 
-/** Serves one client on standard input and output. Resolves when the client has closed the input. */
+/** Serves one MCP client on standard input and output. Resolves when the MCP client has closed the standard input. */
 export async function serveOnStdio(tools: ReadonlyMap<string, Tool>, access: ToolAccess, onError: (error: Error) => void): Promise<void> {
   const transport = new StdioServerTransport();
   const { promise: closed, resolve } = Promise.withResolvers<void>();
@@ -86,13 +86,13 @@ export async function serveOnStdio(tools: ReadonlyMap<string, Tool>, access: Too
   await handle.close();
 }
 
-/** Serves requests over HTTP. There are no MCP sessions: each HTTP request gets an MCP server of its own and one response in JSON. */
+/** Serves MCP requests over HTTP. There are no MCP sessions: each HTTP request gets an MCP server of its own and one response in JSON. */
 export class HttpProtocol {
   readonly #handler: McpHttpHandler;
 
   constructor(tools: ReadonlyMap<string, Tool>, onError: (error: Error) => void) {
     const factory: McpServerFactory = ({ authInfo }) => serverFor(tools, authInfo?.extra?.access as ToolAccess);
-    // Clients cannot subscribe to changes, because the pages never change while the server runs.
+    // MCP clients cannot subscribe to changes of the pages, because the pages never change while the server runs.
     this.#handler = createMcpHandler(factory, { maxSubscriptions: 0, onerror: onError });
   }
 

@@ -41,9 +41,9 @@ async function principals(control: ControlRequests): Promise<string[]> {
 /** The paths of the pages with operations begin with this text. Each area of the interface has a page with operations. */
 const CONTRACT = "llms/";
 const isOperation = ({ page, heading }: Section): boolean => page.startsWith(CONTRACT) && /^\w+$/.test(heading);
-/** The greatest number of further results that an answer names after the best result. */
+/** The greatest number of further search results that a tool's answer names after the best result. */
 const OTHERS_MAX = 7;
-/** The number of characters of a section that an answer shows. Most sections are shorter than this limit. */
+/** The number of characters of a section that a tool's answer shows. Most sections are shorter than this limit. */
 const SECTION_CHARACTERS_MAX = 3_000;
 
 const findOperation = tool("find_operation", {
@@ -89,7 +89,7 @@ const readDocs = tool("read_docs", {
 });
 
 /**
- * The number of characters of a page that an answer shows. The answer may be 200 characters longer, for a sentence about the rest of the
+ * The number of characters of a page that a tool's answer shows. The answer may be 200 characters longer, for a sentence about the rest of the
  * page.
  */
 const PART_CHARACTERS_MAX = ANSWER_CHARACTERS_MAX - 200;
@@ -130,7 +130,7 @@ interface Sent {
   readonly request_body: string;
 }
 
-/** The number of characters of a response's body that the explanation of a failure shows. */
+/** The number of characters of a response body that the explanation of a failed request shows. */
 const BODY_CHARACTERS_MAX = 1_000;
 
 async function lastFailure(control: ControlRequests): Promise<string> {
@@ -141,7 +141,7 @@ async function lastFailure(control: ControlRequests): Promise<string> {
   return last.trace_id;
 }
 
-/** The greatest number of entries in a list. Each entry of the list is one line. */
+/** The greatest number of entries in a list that a tool returns. Each entry of the list is one line. */
 const ROWS_MAX = 50;
 
 const listRecent = tool("list_recent", {
