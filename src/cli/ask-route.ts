@@ -110,8 +110,8 @@ function jsonOf(named: string, text: string): unknown {
 }
 
 /**
- * Reads `KEY=VALUE`. A value that is not JSON is sent as text; an id is also sent as text, because a JavaScript number would lose the last
- * digits of the id.
+ * Reads `KEY=VALUE`. A value that is not JSON is sent as text; an id is also sent as text, because a JavaScript number would
+ * lose the last digits of the id.
  */
 function pairOf(pair: string): [name: string, value: unknown] {
   const at = pair.indexOf("=");

@@ -66,8 +66,8 @@ export interface PrivateUse {
   /** Whether the command replaces the configured control key, so that the private control API must have that key too. */
   readonly isKeyReplaced?: boolean;
   /**
-   * Whether the command may create the data folder. If this is not set, the command may not create the folder, because it would leave the folder
-   * empty.
+   * Whether the command may create the data folder. If this is not set, the command may not create the folder, because
+   * it would leave the folder empty.
    */
   readonly makesData?: boolean;
 }
@@ -108,8 +108,8 @@ async function startOwnServer(given: Given, log: Log, { isKeyReplaced = false, m
 }
 
 /**
- * The server that a command uses: the server in its options, otherwise in the environment variables, otherwise the server that runs on the data
- * folder.
+ * The server that a command uses: the server in its options, otherwise in the environment variables, otherwise the
+ * server that runs on the data folder.
  */
 export interface ServerAddress {
   /** The address of the control API without `/v1` and without a slash at the end. */
@@ -134,8 +134,8 @@ async function dataOf(given: Given): Promise<string> {
 }
 
 /**
- * Finds the server that an option or variable gives, or that runs on the data. Returns undefined if neither an option, a variable nor the data
- * leads to a server.
+ * Finds the server that an option or variable gives, or that runs on the data. Returns undefined if neither an option, a variable
+ * nor the data leads to a server.
  */
 export async function findServerAddress(given: Given): Promise<ServerAddress | undefined> {
   const { PLAZA_CONTROL_URL, PLAZA_CONTROL_KEY } = environmentWithSecrets();

@@ -103,8 +103,8 @@ export const nextSignal = (): Promise<string> =>
   });
 
 /**
- * Resolves when the reader of the program's output closes the pipe, as `head -1` does. When the output is closed, the program's further output
- * is dropped without an error.
+ * Resolves when the reader of the program's output closes the pipe, as `head -1` does. When the output is closed, the program's further
+ * output is dropped without an error.
  */
 export const outputClosed = (): Promise<void> =>
   new Promise((resolve) => {

@@ -104,9 +104,7 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
   return plaza;
 }
 
-/**
- * The options of `start` that `exec` lacks, because its server prints no ready line and because several processes could not share data in memory.
- */
+/** The options of `start` that `exec` lacks, because its server prints no ready line and because several processes could not share data in memory. */
 const SCHEMAS = [
   "world",
   "config",

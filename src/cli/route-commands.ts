@@ -40,10 +40,7 @@ const node = { args: ["key", "id"], named: { key: "kind" } } as const;
 const ofApp = { args: ["app"] } as const;
 const byId = { args: ["id"] } as const;
 
-/**
- * The commands of the command line, by group. The commands `world new` and `world import` send a file, so these two commands are in
- * `world.ts`.
- */
+/** The commands of the command line, by group. The commands `world new` and `world import` send a file, so these two commands are in `world.ts`. */
 export const routeGroups = {
   token: {
     summary: "creates, lists and revokes tokens, and creates apps",

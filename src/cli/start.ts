@@ -19,8 +19,8 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
   const asked = nextSignal();
   // If a script reads only the first line and closes the pipe, the server goes on.
   void outputClosed();
-  // The channel to bin/plaza.mjs closes if bin/plaza.mjs is killed. Without this listener the server would go on running after bin/plaza.mjs was
-  // killed.
+  // The channel to bin/plaza.mjs closes if bin/plaza.mjs is killed. Without this listener the server would go on running
+  // after bin/plaza.mjs was killed.
   if (process.send !== undefined) process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
   let log = new Log({ level: "info", isPretty: false });
   try {

@@ -22,8 +22,8 @@ export interface TestServer {
 }
 
 /**
- * Starts a server. The options in `flags` override environment variables and the config file. Throws an error in each case in which `plaza
- * start` prints an error.
+ * Starts a server. The options in `flags` override environment variables and the config file. Throws an error in each case in which
+ * `plaza start` prints an error.
  */
 export async function startTestServer(
   flags: Values = {},

@@ -110,8 +110,8 @@ const send = (message: WorkerMessage): void => void process.send?.(message);
 function reporter({ worlds, readMetrics }: RunningPlaza): () => void {
   let reportedCount = "0 0 ";
   /**
-   * For each world's request log, the number of requests that the worker has reported so far. The request log of a world still exists while the
-   * world is idle.
+   * For each world's request log, the number of requests that the worker has reported so far. The request log of a world still
+   * exists while the world is idle.
    */
   const reported = new WeakMap<RequestLog, number>();
   const newOf = (world: OpenWorld): SeenInWorld => {

@@ -112,8 +112,8 @@ class Workers {
     const started = monotonicMs();
     const worker = cluster.fork();
     this.#running.set(worker, undefined);
-    // The config contains keys and a password, which nobody else may read. The config is sent through the channel, because every user of the
-    // machine can read arguments.
+    // The config contains keys and a password, which nobody else may read. The config is sent through the channel, because every user of
+    // the machine can read arguments.
     worker.send(sealedConfig(this.#config as Config));
     return new Promise((resolve, reject) => {
       let isReady = false;
@@ -134,8 +134,7 @@ class Workers {
   }
 
   /**
-   * Asks a worker for its metrics, and resolves when they have arrived. While a worker's response is still missing, the worker is not asked
-   * again.
+   * Asks a worker for its metrics, and resolves when they have arrived. While a worker's response is still missing, the worker is not asked again.
    */
   #ask(worker: Worker): Promise<void> {
     const asked = this.#asked.get(worker) ?? Promise.withResolvers<void>();

@@ -2,8 +2,8 @@
 import type { World } from "#graph/worlds/world";
 
 /**
- * `error`: something is broken or lost. `warning`: something is late or will break. `notice`: somebody intended the situation, but it may
- * surprise other people.
+ * `error`: something is broken or lost. `warning`: something is late or will break. `notice`: somebody intended the situation,
+ * but it may surprise other people.
  */
 export const alertLevels = ["error", "warning", "notice"] as const;
 
@@ -22,8 +22,7 @@ export interface Alert {
 /** The greatest number of alerts in one response. The limit is low because a person cannot deal with more alerts. */
 export const ALERTS_MAX = 100;
 
-// This layer may not import features, and a lower layer defines the type `Feature`. Therefore this declaration adds `alerts` to the type
-// `Feature`.
+// This layer may not import features, and a lower layer defines the type `Feature`. Therefore this declaration adds `alerts` to the type `Feature`.
 declare module "#graph/contract/feature" {
   interface Feature {
     /**

@@ -60,10 +60,7 @@ export function eventStream({ deps }: ControlRequest, begin: (send: SendEvent, e
   return new Response(body, { headers: { "content-type": EVENT_STREAM, "cache-control": "no-store" } });
 }
 
-/**
- * Streams the progress of some work as events, and at the end the result of the work. If the reader of the stream disconnects, the work goes
- * on.
- */
+/** Streams the progress of some work as events, and at the end the result of the work. If the reader of the stream disconnects, the work goes on. */
 export const progressStream = (
   request: ControlRequest,
   work: (onProgress: (done: number, total: number) => void) => Promise<{ readonly event: "result" | "error"; readonly value: unknown }>,

@@ -122,8 +122,8 @@ interface NearMiss<Entry extends object> {
 }
 
 /**
- * The greatest number of differences that are shown. A few differences show the mistake, and a long list that is shifted by one item would
- * differ everywhere.
+ * The greatest number of differences that are shown. A few differences show the mistake, and a long list that is shifted by
+ * one item would differ everywhere.
  */
 const DIFFERENCES_MAX = 20;
 
@@ -170,8 +170,8 @@ function decoded(text: string): unknown {
 }
 
 /**
- * Compares two values: objects key by key, and lists item by item. An expected number also matches the same number as text, because a form
- * contains only text.
+ * Compares two values: objects key by key, and lists item by item. An expected number also matches the same number as text,
+ * because a form contains only text.
  */
 function compare(actual: unknown, expected: unknown, at: string, found: Difference[]): void {
   if (typeof expected !== "object" || expected === null) {

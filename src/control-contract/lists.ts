@@ -1,6 +1,6 @@
 /**
- * Responds with lists of the control API: `{data: […], paging: {next?}}`. In such a response, `next` is the address of the following page of the
- * list.
+ * Responds with lists of the control API: `{data: […], paging: {next?}}`. In such a response, `next` is the address of
+ * the following page of the list.
  */
 import { type TSchema, Type } from "typebox";
 import type { OpenWorld } from "#graph/worlds/open-world";
@@ -50,8 +50,8 @@ function keyOf(world: OpenWorld, list: string, cursor: string): readonly string[
 }
 
 /**
- * The schema of the warnings in a response. A warning means that the server did carry out the request, but that the caller probably intended
- * something else.
+ * The schema of the warnings in a response. A warning means that the server did carry out the request, but that the caller
+ * probably intended something else.
  */
 export const warnings = Type.Optional(Type.Array(Type.String(), { description: "possible mistakes in the request, e.g. a misspelt scope" }));
 

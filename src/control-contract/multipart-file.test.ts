@@ -1,6 +1,5 @@
 /**
- * Tests the reading of the file in a multipart body. `src/kernel/http-text/multipart.test.ts` tests how a multipart body is divided into its
- * parts.
+ * Tests the reading of the file in a multipart body. `src/kernel/http-text/multipart.test.ts` tests how a multipart body is divided into its parts.
  */
 import { expect, test } from "bun:test";
 import { ControlError } from "./errors.ts";

@@ -12,8 +12,8 @@ interface MultipartFile {
 const BEFORE_FILE_BYTES_MAX = 65_536;
 
 /**
- * Finds the first part of a multipart body that has a file name, and ignores the parts after it. Throws a `ControlError` if no part of the body
- * has a file name.
+ * Finds the first part of a multipart body that has a file name, and ignores the parts after it. Throws a `ControlError` if no
+ * part of the body has a file name.
  */
 export async function multipartFile(contentType: string, body: AsyncIterable<Uint8Array>): Promise<MultipartFile> {
   const pieces = piecesOf(contentType, body);

@@ -1,6 +1,6 @@
 /**
- * Types and functions for the contract of the control API. Each route of the control API is defined as data, and the OpenAPI document is made
- * from that data.
+ * Types and functions for the contract of the control API. Each route of the control API is defined as data, and the OpenAPI
+ * document is made from that data.
  */
 import { type Static, type TObject, type TSchema, Type } from "typebox";
 import type { ControlKeyRow } from "#auth/control-keys.store";
@@ -27,8 +27,8 @@ export interface ControlDeps {
   readonly registry: Registry;
   readonly worlds: Omit<Worlds, "start" | "ping" | "closeUnused" | "hasMore" | "enter" | "enterOpen" | "outside" | "close">;
   /**
-   * Whether this process itself serves the graph. With `--workers`, other processes serve the graph, and these processes do not see the memory
-   * of this process.
+   * Whether this process itself serves the graph. With `--workers`, other processes serve the graph, and these processes do not
+   * see the memory of this process.
    */
   readonly servesGraph: boolean;
   /** Returns the addresses for a caller who reaches this server by `hostname`. */
@@ -36,8 +36,8 @@ export interface ControlDeps {
   /** Makes the value of a new token from the seed of its world and the id of the token. */
   mintTokenValue(seed: number | undefined, id: NodeId): string;
   /**
-   * D-407: returns the values of the demo world's tokens, which the list of tokens shows. Only a sandbox has this function; other servers leave
-   * it undefined.
+   * D-407: returns the values of the demo world's tokens, which the list of tokens shows. Only a sandbox has this function;
+   * other servers leave it undefined.
    */
   demoTokenValues?(): Promise<readonly string[]>;
   /** The functions that are called, in this order, after a world's time was moved and before the response is sent. */
@@ -129,8 +129,8 @@ export interface ControlRoute {
   readonly content?: Readonly<Record<string, TSchema>>;
   readonly status?: 200 | 201;
   /**
-   * The description of the status 202, if the response can also have this status, with the same content. A handler of a route with this property
-   * returns a `Response`.
+   * The description of the status 202, if the response can also have this status, with the same content. A handler of a route with this
+   * property returns a `Response`.
    */
   readonly unfinished?: string;
   /**
@@ -171,8 +171,8 @@ export interface ControlRoute {
   handle(request: ControlRequest): Promise<unknown>;
 }
 
-// This layer may not import features, and a lower layer defines the type `Feature`. Therefore this declaration adds `controlRoutes` to the type
-// `Feature`.
+// This layer may not import features, and a lower layer defines the type `Feature`. Therefore this declaration adds
+// `controlRoutes` to the type `Feature`.
 declare module "#graph/contract/feature" {
   interface Feature {
     /** The feature's routes of the control API. */

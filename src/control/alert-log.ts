@@ -48,16 +48,16 @@ export class AlertLog {
   }
 
   /**
-   * Logs the alerts that began or ended since the last call, except notices, because a notice describes an intended situation. The promise of
-   * this function never rejects.
+   * Logs the alerts that began or ended since the last call, except notices, because a notice describes an intended situation. The promise
+   * of this function never rejects.
    */
   async look(): Promise<void> {
     const now = new Map<string, Alert>();
     for (const world of this.#worlds()) {
       const isOf = (name: string): boolean => name.startsWith(`${world.name} `);
       const alerts = await featureAlerts(this.#registry, world).catch(() => undefined);
-      // If the alerts of a world cannot be read, its database has a problem, which is logged elsewhere. In this case the log keeps the
-      // world's earlier alerts.
+      // If the alerts of a world cannot be read, its database has a problem, which is logged elsewhere. In this case the log
+      // keeps the world's earlier alerts.
       if (alerts === undefined) for (const [name, alert] of this.#known) if (isOf(name)) now.set(name, alert);
       for (const alert of alerts ?? []) if (alert.level !== "notice") now.set(`${world.name} ${alert.kind} ${alert.of}`, alert);
     }

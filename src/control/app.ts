@@ -147,8 +147,8 @@ function unauthorized(c: Context, message: string): Response {
 }
 
 /**
- * Lists the HTTP methods that a path has. If several routes match, the route with the fewest placeholders is used: `/requests/expect` goes before
- * `/requests/{trace_id}`.
+ * Lists the HTTP methods that a path has. If several routes match, the route with the fewest placeholders is used: `/requests/expect` goes
+ * before `/requests/{trace_id}`.
  */
 function methodsAt(path: string, routes: readonly ControlRoute[]): string {
   const given = path.split("/");
@@ -174,8 +174,7 @@ async function metricsPage(c: Context<WithKey>, { deps, readMetrics }: ControlAp
 }
 
 /**
- * Serves the pages about the interface and about Plaza as text for coding agents. The text pages need no key, because they contain no data of
- * worlds.
+ * Serves the pages about the interface and about Plaza as text for coding agents. The text pages need no key, because they contain no data of worlds.
  */
 function textHandler({ registry }: ControlDeps): (c: Context, next: Next) => Promise<Response | undefined> {
   return async (c, next) => {
@@ -227,8 +226,8 @@ type Shown = (text: string) => string;
 const asItIs: Shown = (text) => text;
 
 /**
- * D-170: hides the secrets in addresses from a key with the access `read`; the handlers leave out all other secrets. The links in a list begin
- * with `url`.
+ * D-170: hides the secrets in addresses from a key with the access `read`; the handlers leave out all other secrets. The
+ * links in a list begin with `url`.
  */
 const shownTo = (key: CallerKey | undefined, url: string): Shown => (key?.access === "read" ? (text) => hideAddressSecrets(text, url) : asItIs);
 
@@ -254,8 +253,8 @@ function linesShown(response: Response, shown: Shown): Response {
 type RefusalOf = (thrown: unknown, operation: string) => ControlError;
 
 /**
- * Handles a request. If the response is a stream of progress, the work goes on after the response has begun, and `ended` is called with the
- * status when the work ends.
+ * Handles a request. If the response is a stream of progress, the work goes on after the response has begun, and `ended` is called with
+ * the status when the work ends.
  */
 type Handler = (c: Context<WithKey>, ended: (status: number) => Promise<void>) => Promise<Response>;
 

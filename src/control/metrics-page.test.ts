@@ -1,4 +1,4 @@
-/** The lines of `/metrics`, which alerts and dashboards use. */
+/** Tests the lines of `/metrics`, on which alerts and dashboards of operators rely. */
 import { describe, expect, test } from "bun:test";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import { DatabaseHealth } from "#storage/database-health";
@@ -20,7 +20,7 @@ interface Database {
 
 const reached: Database = { ping: async () => {}, callbacks: { failing: 3, alerted: 2, paused: 1 } };
 
-/** A world whose database and sent webhooks `/metrics` reads. */
+/** A stand-in for a world, with the database and the counts of webhooks that `/metrics` reads. */
 function worldOf(name: string, { ping, callbacks }: Database = reached, metrics = new DeliveryMetrics(), failingJobs = 0): OpenWorld {
   const get = async () => {
     if (callbacks === undefined) throw new Error("the database is away");

@@ -1,6 +1,7 @@
 /**
- * Writes the text of `/metrics` in the Prometheus format (prometheus.io/docs/instrumenting/exposition_formats). The listener already counts requests
- * in buckets, so this module only formats the counts. A metrics library would have to observe each request, and loading it costs 45 ms and 14 MB.
+ * Writes the text of `/metrics` in the Prometheus format (prometheus.io/docs/instrumenting/exposition_formats). The listener already counts
+ * requests in buckets, so this module only formats the counts. No metrics library is used, because it would have to observe each request, and
+ * loading it would cost 45 ms and 14 MB.
  */
 import type { Alert } from "#control-contract/alert";
 import type { OpenWorld } from "#graph/worlds/open-world";
@@ -55,8 +56,7 @@ class Page {
 }
 
 /**
- * Makes the text. `ofServer` selects the metrics that do not belong to a single world: all such metrics, only those without names of apps, or
- * none.
+ * Makes the text. `ofServer` selects the metrics that do not belong to a single world: all such metrics, only those without names of apps, or none.
  */
 export async function metricsText(
   metrics: MetricsReport,
@@ -232,7 +232,7 @@ function writeHolds(page: Page, { holds }: MetricsReport): void {
 
 /** D-341: writes the problems of the database and the numbers of its connections. */
 function writeProblems(page: Page, { byDatabase, ...all }: DatabaseReport): void {
-  // D-420: a server with several databases has the label `database`.
+  // D-420: if a server has several databases, its metrics have the label `database`.
   const parts =
     byDatabase === undefined ? [{ labels: {}, ...all }] : Object.entries(byDatabase).map(([database, one]) => ({ labels: { database }, ...one }));
   page.metric("plaza_database_problem", "gauge", "1 while the database has this problem; the log and the alerts describe it.");
@@ -258,7 +258,10 @@ function writeProblems(page: Page, { byDatabase, ...all }: DatabaseReport): void
   );
 }
 
-/** D-351: writes the work that waits in the database. The time for which background work has waited is measured by the clock of its world. */
+/**
+ * D-351: writes the metrics of the work that waits in the database. The time for which background work has waited is
+ * measured by the clock of its world.
+ */
 async function writeQueues(page: Page, worlds: readonly OpenWorld[]): Promise<void> {
   const reads = worlds.map(async ({ name: world, database, clock }) => {
     const nowMs = clock.nowMs();

@@ -1,4 +1,4 @@
-/** D-170: a key with the access `read` reads no secret of a world, at any address. */
+/** D-170: tests that a key with the access `read` gets no secret of a world, whatever address it requests. */
 import { expect, test } from "bun:test";
 import { hashOf } from "#auth/tokens";
 import { KEY, openControl } from "#harness/control";

@@ -8,8 +8,8 @@ import { InexactNumber, parseExactJson } from "#kernel/json/exact-json";
 import { LongJson, type Span } from "#kernel/json/long-json";
 
 /**
- * The greatest size of a JSON body. The largest node, a page with 10,000 people, has some 600 kB. Parsing a JSON text of 2 MB that consists of
- * escapes takes 20 ms (measured).
+ * The greatest size of a JSON body. The limit is enough for the largest node, a page with 10,000 people, which has some 600 kB. Parsing a JSON
+ * text of 2 MB that consists of escapes takes 20 ms (measured).
  */
 const JSON_BYTES_MAX = 2 * 1024 * 1024;
 /** The greatest size of a JSON body that contains a world file. A world file that is larger than this limit is loaded by a separate request. */
@@ -46,8 +46,8 @@ const refusalOf = (error: unknown): unknown => {
 };
 
 /**
- * Reads an object whose member `fileMember` is a world file, as text or as an object. The world file is returned as text, because its reader parses
- * it piece by piece; the other members are parsed at once.
+ * Reads an object whose member `fileMember` is a world file, as text or as an object. The world file is returned as text, because its reader
+ * parses the text piece by piece; the other members are parsed at once.
  */
 async function withFile(text: string, fileMember: string): Promise<unknown> {
   const json = new LongJson(text);
@@ -61,7 +61,7 @@ async function withFile(text: string, fileMember: string): Promise<unknown> {
   try {
     // The depth of the JSON is not limited here, because the reader of world files limits it.
     for await (const { name, ...span } of json.members(Number.POSITIVE_INFINITY)) {
-      // The number of members is limited here, because the schema refuses unknown members only after all members are read.
+      // The number of the body's members is limited here, because the schema refuses unknown members only after all members are read.
       if (members.length === MEMBERS_MAX) throw badRequest(`the body has more than ${MEMBERS_MAX} members`);
       members.push([name, await read(name, span)]);
     }

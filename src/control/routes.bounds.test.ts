@@ -1,4 +1,4 @@
-/** The bounds of each parameter of the control API's own routes: a value at the bound is accepted, and the next one is refused. */
+/** Tests the bounds of each parameter of the control API's own routes: a value at the bound is accepted, and the next value is refused. */
 import { expect, test } from "bun:test";
 import type { TObject } from "typebox";
 import { Registry } from "#graph/contract/registry";

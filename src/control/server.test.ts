@@ -40,7 +40,7 @@ function countedStreams() {
   return { ending, streams };
 }
 
-/** Opens a connection, and resolves when it is open. */
+/** Opens a connection to the server, and resolves when the connection is open. */
 async function open(port: number) {
   const socket = connect(port, "127.0.0.1");
   sockets.push(socket);

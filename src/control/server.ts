@@ -1,4 +1,4 @@
-/** The listener of the control API, which has its own port. */
+/** The listener for requests to the control API, which has a port of its own. */
 import type { Certificate } from "#config/certificate";
 import { addressOf } from "#config/listening";
 import { badRequest, bodyOf, ControlError, controlCodes } from "#control-contract/errors";
@@ -19,9 +19,9 @@ export interface ControlServerOptions extends ControlAppOptions {
   readonly host: string;
   /** The port; 0 picks a free port. */
   readonly port: number;
-  /** The certificate; undefined for plain HTTP. */
+  /** The TLS certificate; undefined if the API uses plain HTTP. */
   readonly certificate?: Certificate | undefined;
-  /** The number of seconds for which browsers must use TLS. If the number is 0, responses do not require TLS. */
+  /** The number of seconds for which the responses tell browsers to use TLS. If the number is 0, responses do not require TLS. */
   readonly hstsSeconds?: number;
   /** The greatest number of connections of all clients together. */
   readonly connectionsMax?: number;
@@ -41,7 +41,7 @@ export interface ControlServer extends Listener {
   readonly fetch: Endpoint["fetch"];
 }
 
-/** Listens for requests to the control API. Throws if it cannot listen at the address. */
+/** Listens for requests to the control API. Throws if the server cannot listen at the address. */
 export function serveControl(options: ControlServerOptions): ControlServer {
   const { host, port, certificate, connectionsMax = CONNECTIONS_MAX, hstsSeconds = 0, onUnexpected } = options;
   const app = controlApp(options);

@@ -56,9 +56,7 @@ const isServerGone = (signal: AbortSignal): Promise<boolean> =>
     () => true,
   );
 
-/**
- * `waiting`: other windows of the console use all connections that streams may have. `gone`: the console cannot connect to the server.
- */
+/** `waiting`: other windows of the console use all connections that streams may have. `gone`: the console cannot connect to the server. */
 export type StreamState = "live" | "waiting" | "lost" | "gone";
 
 export interface StreamListener {
@@ -72,8 +70,8 @@ export interface StreamListener {
 }
 
 /**
- * Stays connected to a stream of events while the tab is visible, and resumes the stream after the last event. Returns a function that ends
- * the connection.
+ * Stays connected to a stream of events while the tab is visible, and resumes the stream after the last event. Returns a
+ * function that ends the connection.
  */
 export function follow({ address, take, state, connected }: StreamListener): () => void {
   let last: string | undefined;
@@ -95,8 +93,8 @@ export function follow({ address, take, state, connected }: StreamListener): () 
     const own = new AbortController();
     connection = own;
     let isGone = wasGone && (await isServerGone(own.signal));
-    // An error of a stream only ends the connection: `follow` connects again after a pause. `fetch` throws a TypeError if the server cannot
-    // be reached.
+    // An error of a stream only ends the connection: `follow` connects again after a pause. `fetch` throws a TypeError
+    // if the server cannot be reached.
     const work = (signal: AbortSignal): Promise<void> =>
       read(signal).catch((error: unknown) => {
         isGone = error instanceof TypeError;

@@ -51,8 +51,8 @@ export const operationsQuery = (w: string) =>
   });
 
 /**
- * Returns the control API's description of the server, with the addresses of one world. The addresses of all worlds but the first are below
- * `/w/{world}`.
+ * Returns the control API's description of the server, with the addresses of one world. The addresses of all worlds but
+ * the first are below `/w/{world}`.
  */
 export function useServer(w: string) {
   const server = useQuery(serverQuery).data;

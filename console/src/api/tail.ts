@@ -62,9 +62,7 @@ function change(more: Partial<Tail>): void {
 const lastRequests = async (w: string, query: RequestFilter) =>
   (await dataOf(api.GET("/v1/worlds/{w}/requests", { params: { path: { w }, query: definedIn(query) } }))).data;
 
-/**
- * Returns only the filters that are set, because the types of the client do not allow undefined filters.
- */
+/** Returns only the filters that are set, because the types of the client do not allow undefined filters. */
 export const definedIn = <T extends object>(given: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== "")) as {
     [K in keyof T]: Exclude<T[K], undefined>;
@@ -124,8 +122,8 @@ export function endTail(): void {
 }
 
 /**
- * The time, by this machine's clock, at which the request stream of this window, or of the windows for which it waited, was last live;
- * undefined if never.
+ * The time, by this machine's clock, at which the request stream of this window, or of the windows for which it waited, was
+ * last live; undefined if never.
  */
 export const lastLiveMs = (): number | undefined => liveUntilMs;
 
@@ -141,8 +139,7 @@ function noteTime(w: string, time: number): void {
 }
 
 /**
- * Adds requests of the log to the rates. Converts the world times of requests to this machine's time by their distance from the world's present
- * time.
+ * Adds requests of the log to the rates. Converts the world times of requests to this machine's time by their distance from the world's present time.
  */
 async function noteEarlier(w: string, last: readonly Listed[]): Promise<void> {
   const clock = await queryClient.ensureQueryData(clockQuery(w)).catch(() => undefined);

@@ -3,8 +3,8 @@
 /** Matching takes time in proportion to the length of the text, because at each character only one alternative fits. */
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 /**
- * Matches a number that may lose digits as a number of JavaScript. A binary float keeps up to 15 significant digits, and exponents of up to two
- * digits.
+ * Matches a number that may lose digits as a number of JavaScript. A binary float keeps up to 15 significant digits, and
+ * exponents of up to two digits.
  */
 const LONG_NUMBER = /^-?\d[\d.]{15}|^-?\d.*[eE][+-]?\d{3}/;
 
@@ -20,8 +20,8 @@ export function parseExact(text: string): unknown {
 }
 
 /**
- * The greatest depth of JSON that is formatted; no request or response body of Plaza is deeper. Each line is indented by its depth, so deep JSON
- * would become far longer.
+ * The greatest depth of JSON that is formatted; no request or response body of Plaza is deeper. Each line is indented by its depth, so
+ * deep JSON would become far longer.
  */
 const DEPTH_MAX = 100;
 

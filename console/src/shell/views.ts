@@ -1,6 +1,5 @@
 /**
- * The views of the console, in the order of the navigation: first the views for watching, then those for acting, then those that set the world
- * up.
+ * The views of the console, in the order of the navigation: first the views for watching, then those for acting, then those that set the world up.
  */
 export const views = [
   { group: "Watch", path: "/overview", name: "Overview", about: "connect your app, recent requests, problems, and work that is due next" },

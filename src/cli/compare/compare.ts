@@ -49,8 +49,8 @@ export function compare(first: string, second: string, given: Given): Promise<nu
 }
 
 /**
- * D-320: describes a request whose response had another status than in the recording. A request with another status may also have had another
- * effect than in the recording.
+ * D-320: describes a request whose response had another status than in the recording. A request with another status may also have had
+ * another effect than in the recording.
  */
 interface OtherStatus {
   readonly request: string;

@@ -54,8 +54,8 @@ export function differencesOf({ form, request, first, second }: Compared, rules:
 }
 
 /**
- * Returns the keys of two objects or two lists, so that the caller compares them key by key. An item that only one of the two lists has counts
- * as a difference.
+ * Returns the keys of two objects or two lists, so that the caller compares them key by key. An item that only one of the two
+ * lists has counts as a difference.
  */
 function keysOf(one: unknown, other: unknown): string[] | undefined {
   if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return undefined;

@@ -15,8 +15,8 @@ export interface SecretPlace {
 }
 
 /**
- * The body of a request. `_encoding` is Plaza's own field for a body that is not text, because HAR 1.2 has no field for the encoding of a
- * request body.
+ * The body of a request. `_encoding` is Plaza's own field for a body that is not text, because HAR 1.2 has no field for
+ * the encoding of a request body.
  */
 interface PostData {
   readonly mimeType: string;

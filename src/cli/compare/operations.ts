@@ -12,8 +12,8 @@ export interface OperationForm {
 }
 
 /**
- * If an address has at most this number of operations, the report shows their names; otherwise the report shows the form of the address,
- * which is shorter.
+ * If an address has at most this number of operations, the report shows their names; otherwise the report shows the form of
+ * the address, which is shorter.
  */
 const NAMES_MAX = 3;
 

@@ -92,8 +92,8 @@ function requestOf({ request: given, response: answered, _secrets }: Fields): Re
   if (typeof url !== "string" || !URL.canParse(url)) throw new HarProblem(".request has no valid url");
   const recorded = listOf(request.headers).map(headerOf);
   const body = bodyOf(fieldsOf(request.postData), recorded);
-  // Proxies record a compressed request body as its uncompressed text, so the header with the encoding is left out. A recorded body that is valid
-  // UTF-8 is not compressed.
+  // Proxies record a compressed request body as its uncompressed text, so the header with the encoding is left out. A recorded body that is
+  // valid UTF-8 is not compressed.
   const headers = isUtf8(body) ? recorded.filter(([name]) => name.toLowerCase() !== "content-encoding") : recorded;
   const status = Number(response.status);
   return {
@@ -126,8 +126,8 @@ function headerOf({ name, value }: Fields, at: number): readonly [string, string
 const BASE64 = /^[A-Za-z0-9+/\r\n]*={0,2}$/;
 
 /**
- * Decodes a body. Browsers and proxies write the encoding of a body into the field `encoding`, and `plaza record` writes the encoding into
- * `_encoding`.
+ * Decodes a body. Browsers and proxies write the encoding of a body into the field `encoding`, and `plaza record` writes
+ * the encoding into `_encoding`.
  */
 function decoded({ text, encoding, _encoding }: Fields): Buffer {
   const given = textOf(encoding) || textOf(_encoding);

@@ -31,8 +31,8 @@ const SCHEME = /^(?:Bearer|OAuth|Token) /i;
 /** Only secrets of at least this length are also removed from other texts, because a shorter value may be in any text by chance. */
 const KNOWN_CHARACTERS_MIN = 8;
 /**
- * The greatest depth of encoded texts in texts. A batch request is a form with JSON that contains forms; no request nests encoded texts deeper
- * than this limit.
+ * The greatest depth of encoded texts in texts. A batch request is a form with JSON that contains forms; no request nests
+ * encoded texts deeper than this limit.
  */
 const DEPTH_MAX = 8;
 
@@ -56,8 +56,8 @@ export class SecretNames {
 type Change = (name: string, value: string) => string | undefined;
 
 /**
- * Finds the secrets of a request: first in the query, then in the headers, and then in named fields of the body, even if a field contains encoded
- * text.
+ * Finds the secrets of a request: first in the query, then in the headers, and then in named fields of the body, even if
+ * a field contains encoded text.
  */
 export function secretPlaces(sent: Sent, names: SecretNames): SecretPlace[] {
   const places: SecretPlace[] = [];

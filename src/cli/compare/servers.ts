@@ -22,8 +22,8 @@ export function httpAddress(option: string, text: unknown): URL {
 }
 
 /**
- * Reads the address and the control API of the server from the command's options. The names of the options about the server's control API begin
- * with `prefix`.
+ * Reads the address and the control API of the server from the command's options. The names of the options about the server's
+ * control API begin with `prefix`.
  */
 export function givenServer(base: URL, controlUrl: unknown, controlKey: unknown, prefix = ""): GivenServer {
   const [urlOption, keyOption] = [`--${prefix}control-url`, `--${prefix}control-key`];

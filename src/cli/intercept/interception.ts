@@ -55,10 +55,7 @@ export interface RunningInterception {
   stop(): Promise<void>;
 }
 
-/**
- * Starts the proxy and writes the files that intercepted programs need. `port` is the port at which the server responds in place of the
- * hosts.
- */
+/** Starts the proxy and writes the files that intercepted programs need. `port` is the port at which the server responds in place of the hosts. */
 export async function intercept({ hosts, authority, upstream, isOnly }: Interception, port: number, given: Variables): Promise<RunningInterception> {
   const hostnames = hostnamesOf(hosts.surfaces);
   const proxy = await startConnectProxy({ hostnames: new Set(hostnames), port, authority: authority.certificate, isOnly, upstream });

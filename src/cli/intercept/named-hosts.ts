@@ -7,10 +7,7 @@ import { isLoopback } from "#kernel/page-guard";
 import { suggestion } from "#kernel/suggestion";
 import { surfaces } from "#surfaces/surfaces";
 
-/**
- * One certificate contains all intercepted hosts, so the number of hosts is limited. The limit is enough, because a platform has about ten
- * hosts.
- */
+/** One certificate contains all intercepted hosts, so the number of hosts is limited. The limit is enough, because a platform has about ten hosts. */
 const HOSTS_MAX = 50;
 
 /** Matches a host name of the internet: labels of RFC 1035, with at least one dot. */

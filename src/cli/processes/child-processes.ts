@@ -8,8 +8,8 @@ import type { FromFileReader, ToFileReader } from "#graph/worlds/file/file-proce
 import { FAILED, note } from "../terminal/output.ts";
 
 /**
- * The memory limit of `plaza read-feed`. `plaza read-feed` has one piece of the file, one row and one group of items in memory at a time:
- * less than 150 MB (measured).
+ * The memory limit of `plaza read-feed`. `plaza read-feed` has one piece of the file, one row and one group of items in memory at a
+ * time: less than 150 MB (measured).
  */
 const MEMORY_BYTES_MAX = 512 * 1024 * 1024;
 

@@ -1,7 +1,4 @@
-/**
- * Tests the process that receives streams: its messages to the server, its configuration, and how it ends. Streams are tested in
- * `src/ingest`.
- */
+/** Tests the process that receives streams: its messages to the server, its configuration, and how it ends. Streams are tested in `src/ingest`. */
 import { beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { EventEmitter } from "node:events";
 import { writeFileSync } from "node:fs";

@@ -1,6 +1,5 @@
 /**
- * Tests the output, the end and the exit code of `plaza start`, without a real server. The tests of `plaza start` with a real server are in
- * test/cli.
+ * Tests the output, the end and the exit code of `plaza start`, without a real server. The tests of `plaza start` with a real server are in test/cli.
  */
 import { beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { EventEmitter } from "node:events";

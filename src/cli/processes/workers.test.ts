@@ -19,8 +19,8 @@ import type { ServedMetrics } from "../worker.ts";
 import { startWithWorkers } from "../workers.ts";
 
 /**
- * A stand-in for a worker, as the first process sees a worker. This worker records the messages that it gets, and does the steps that the
- * test asks for.
+ * A stand-in for a worker, as the first process sees a worker. This worker records the messages that it gets, and does
+ * the steps that the test asks for.
  */
 class LoneWorker extends EventEmitter {
   readonly sent: { kind: string; config?: Config; secretKey?: string }[] = [];
@@ -278,8 +278,8 @@ describe("what workers have served", () => {
     second.serve(servedWith(5, busy));
     expect(await counted()).toEqual([9, 4, 6]);
     first.exit(1);
-    // A message of the ended worker may come after its end. A message that comes after the worker's end is ignored, as if the worker had never
-    // reported.
+    // A message of the ended worker may come after its end. A message that comes after the worker's end is ignored, as if
+    // the worker had never reported.
     first.serve(servedWith(100));
     expect(await counted()).toEqual([9, 2, 3]);
     pauses[0]?.end();

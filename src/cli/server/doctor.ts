@@ -1,6 +1,6 @@
 /**
- * `plaza doctor`: finds problems that keep a server from starting or working, and says how to solve them. `plaza doctor` only reads data and
- * changes nothing.
+ * `plaza doctor`: finds problems that keep a server from starting or working, and says how to solve them. `plaza doctor` only
+ * reads data and changes nothing.
  */
 import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";

@@ -107,8 +107,8 @@ function commandIn(folder: string): string {
 }
 
 /**
- * Returns a comment that tells an editor where the schema of the file is: in the package, or beside the file if the project does not have the
- * package.
+ * Returns a comment that tells an editor where the schema of the file is: in the package, or beside the file if the
+ * project does not have the package.
  */
 function schemaLine(folder: string, name: "world" | "config"): string {
   const file = `${name}.schema.json`;

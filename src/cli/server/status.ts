@@ -5,8 +5,7 @@ import { type Given, withServer } from "../control-client.ts";
 import { FAILED, printable, say } from "../terminal/output.ts";
 
 /**
- * Prints the status. Resolves with 0 if a server runs and is ready, with 1 if the server is not ready, and with 2 if no server can be found
- * (D-339).
+ * Prints the status. Resolves with 0 if a server runs and is ready, with 1 if the server is not ready, and with 2 if no server can be found (D-339).
  */
 export function status(given: Given): Promise<number> {
   const show = async (control: ControlRequests): Promise<number> => {

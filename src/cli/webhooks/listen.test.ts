@@ -240,8 +240,8 @@ describe("the app", () => {
   test.each([false, true])("is taken again from a server that comes back only where that has another world: %p", async (isAnew) => {
     const stub = world();
     const streams = written();
-    // The listener looks for the server each second; in this test the timer of a second fires at once. All timers except the listener's timer
-    // run as usual.
+    // The listener looks for the server each second; in this test the timer of a second fires at once. All timers except the
+    // listener's timer run as usual.
     let seconds = 0;
     const setTimer = globalThis.setTimeout;
     const spy = spyOn(globalThis, "setTimeout").mockImplementation(((then: () => void, ms = 0, ...more: unknown[]) => {

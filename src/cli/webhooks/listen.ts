@@ -132,8 +132,8 @@ class Signed {
   }
 
   /**
-   * Returns whether the signature of the webhook is right. If the signature is wrong, the app's secret is read again, because the secret may
-   * have been replaced.
+   * Returns whether the signature of the webhook is right. If the signature is wrong, the app's secret is read again, because the
+   * secret may have been replaced.
    */
   async isBy(signature = "", body: string): Promise<boolean> {
     if (isSignature(signature, this.#app.secret, body)) return true;
@@ -163,8 +163,8 @@ function forwardAddress(given: unknown): string | undefined {
 }
 
 /**
- * The app's subscriptions while the command listens: the events of the option, undefined for the app's own subscriptions, or every event if the
- * app has none.
+ * The app's subscriptions while the command listens: the events of the option, undefined for the app's own subscriptions, or
+ * every event if the app has none.
  */
 function fieldsFor({ subscriptions = [] }: AppEntry, names: string | undefined): Fields | undefined {
   if (names === undefined && subscriptions.length > 0) return undefined;
@@ -321,10 +321,7 @@ function goneOnly(error: unknown): undefined {
   if (!(error instanceof ControlRefusal)) throw error;
 }
 
-/**
- * The interval at which the command tries to reach the server. The interval is short, because a restart of the server takes less than a
- * second.
- */
+/** The interval at which the command tries to reach the server. The interval is short, because a restart of the server takes less than a second. */
 const TRY_EVERY_MS = 1_000;
 const UNAVAILABLE = 500;
 

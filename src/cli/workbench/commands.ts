@@ -98,8 +98,8 @@ function numbersIn(given: Given, names: readonly string[]): Readonly<Record<stri
 }
 
 /**
- * Returns the option to add for another run on the same data: `--world` alone needs empty data, and with `--import`, merging the same file
- * again changes nothing.
+ * Returns the option to add for another run on the same data: `--world` alone needs empty data, and with `--import`, merging the
+ * same file again changes nothing.
  */
 function wordsForNextRun({ world, import: isMerged, data = IN_MEMORY, databases }: Given): readonly string[] {
   const staysFilled = data !== IN_MEMORY || databases !== undefined;

@@ -7,8 +7,7 @@ export interface ControlRequests {
   /** The path of the world, e.g. `/v1/worlds/default`. */
   readonly world: string;
   /**
-   * Sends a request. `path` is relative to the world, e.g. `deliveries`. The promise rejects with the API's message if the API refuses the
-   * request.
+   * Sends a request. `path` is relative to the world, e.g. `deliveries`. The promise rejects with the API's message if the API refuses the request.
    */
   // biome-ignore lint/suspicious/noExplicitAny: responses are JSON whose shape the caller knows.
   request(method: string, path: string, body?: unknown): Promise<any>;

@@ -4,10 +4,7 @@ import { suggestion } from "#kernel/suggestion";
 import type { WebhookField } from "#webhooks/catalogue/field";
 import { ControlRefusal, type ControlRequests, WrongParameter } from "./requests.ts";
 
-/**
- * The time for which the caller waits for the results of deliveries. The time is longer than the 15 s in which a callback must respond
- * (D-62).
- */
+/** The time for which the caller waits for the results of deliveries. The time is longer than the 15 s in which a callback must respond (D-62). */
 const WAIT_MS_MAX = 17_000;
 const LOOK_MS = 50;
 

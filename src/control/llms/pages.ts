@@ -107,10 +107,7 @@ function addressOf({ access, nodeType, served }: Endpoint): string {
   return `{${surface?.address}}${version}${nodeType === undefined ? "" : `/{${nodeType}_id}`}${edge === null ? "" : `/${edge}`}`;
 }
 
-/**
- * Whether a path has a version after the address of the surface. In paths of the microblog, the surface's address already contains the
- * version.
- */
+/** Whether a path has a version after the address of the surface. In paths of the microblog, the surface's address already contains the version. */
 const hasVersion = ({ surfaces: on, versions }: Access): boolean => on[0] !== "microblog" && versions !== "unversioned";
 
 function tokenText({ scheme, policy }: Access): string {

@@ -93,8 +93,8 @@ const triggerEvent = tool("trigger_event", {
 });
 
 /**
- * For each kind of expectation, the operation and its most common parameters. The other parameters of an expectation's operation are keys of the
- * tool's parameter `match`.
+ * For each kind of expectation, the operation and its most common parameters. The other parameters of an expectation's operation are keys
+ * of the tool's parameter `match`.
  */
 const expectedOf = {
   requests: { operation: "expectRequests", names: ["operation"] },
@@ -131,8 +131,8 @@ function expectTool(routes: Routes): Tool {
 }
 
 /**
- * Describes a parameter of one kind of expectation. A parameter of only one kind gets no default, because the other kinds of expectations refuse
- * the parameter.
+ * Describes a parameter of one kind of expectation. A parameter of only one kind gets no default, because the other kinds of
+ * expectations refuse the parameter.
  */
 const described = ({ default: _, description = "", ...schema }: TSchema & { default?: unknown; description?: string }, of: string): TSchema =>
   Type.Optional({ ...schema, description: `${of}: ${description}` });

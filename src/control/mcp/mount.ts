@@ -59,8 +59,8 @@ export class McpMount {
 }
 
 /**
- * Throws if a web page of another site sent the request. MCP needs its own check of web pages if every page may send requests to the control API
- * (D-361).
+ * Throws if a web page of another site sent the request. MCP needs its own check of web pages if every page may send
+ * requests to the control API (D-361).
  */
 function requireOwnOrigin(request: Request): void {
   const sent = request.headers.get("origin");
@@ -80,8 +80,8 @@ const EVERYWHERE = { "0.0.0.0": "127.0.0.1", "[::]": "[::1]" };
 
 /**
  * Sends a request to the address at which the graph listens, even if clients use another address of the graph. If a surface has its own host
- * name, the header `Host` names the surface. The certificate need not be valid for the address at which the graph listens, because the request
- * does not leave the machine.
+ * name, the header `Host` names the surface. The certificate need not be valid for the address at which the graph listens, because the
+ * request does not leave the machine.
  */
 function callOwnGraph({ base_url }: ServedBy, { url, root, init }: GraphRequest): Promise<Response> {
   const own = new URL(base_url);

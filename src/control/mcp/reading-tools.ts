@@ -89,8 +89,7 @@ const readDocs = tool("read_docs", {
 });
 
 /**
- * The number of characters of a page that a tool's answer shows. The answer may be 200 characters longer, for a sentence about the rest of the
- * page.
+ * The number of characters of a page that a tool's answer shows. The answer may be 200 characters longer, for a sentence about the rest of the page.
  */
 const PART_CHARACTERS_MAX = ANSWER_CHARACTERS_MAX - 200;
 

@@ -61,19 +61,19 @@ const EMPTY = new Set([
 ]);
 /** The greatest number of words of a question that a search uses. */
 const WORDS_MAX = 12;
-/** The weight of a word that occurs in a heading. The weight of a word in a heading compares with a weight of about 1 for a word in the text. */
+/** The weight of a word that occurs in a heading. A word that occurs only in the text of a section has a weight of about 1. */
 const HEADING_WEIGHT = 4;
 
 /**
- * The weights of pages that are reference lists or explain single decisions. Their weights are low, because a guide that contains the same words
- * is the better answer.
+ * The weights of pages that are reference lists or explain single decisions. Such pages have low weights, because a guide that contains the
+ * same words is the better answer.
  */
 const WEIGHTS: readonly (readonly [pages: string, weight: number])[] = [
   ["decisions/", 0.6],
   ["reference/commands.md", 0.6],
   ["reference/control-api.md", 0.3],
 ];
-/** The number of words at which the score of a text is halved; scores fall with length because a long text probably contains any word. */
+/** The number of words at which the score of a text is halved: a long text gets a lower score, because it probably contains any word. */
 const LONG_TEXT_WORDS = 400;
 
 /** Returns the words of a text in lower case. A name such as `createPersona` also counts as the words `create` and `persona`. */
@@ -99,8 +99,7 @@ function indexOf(section: Section) {
 }
 
 /**
- * Finds the sections that contain words of the question, the best section first. In the score of a section, rare words count more than
- * common words.
+ * Finds the sections that contain words of the question, the best section first. In the score of a section, rare words count more than common words.
  */
 export function findSections(sections: readonly Section[], question: string): Section[] {
   const words = [...new Set(wordsOf(question))].filter((word) => !EMPTY.has(word)).slice(0, WORDS_MAX);

@@ -45,7 +45,10 @@ export const tool = <T extends TObject, Input = Static<T>>(name: string, { isRea
 /** Makes the schema of a tool's input. The schema refuses unknown parameters, because an unknown parameter is often a misspelt one. */
 export const input = <T extends Parameters<typeof Type.Object>[0]>(properties: T) => Type.Object(properties, { additionalProperties: false });
 
-/** The error of a tool that could not do its task. The tool answers with the message of such an error, and marks the answer as an error. */
+/**
+ * The error that an MCP tool throws if it could not do its task. The tool answers with the message of such an error,
+ * and marks the answer as an error.
+ */
 export class ToolFailure extends Error {
   constructor(message: string) {
     super(message);
@@ -56,10 +59,13 @@ export class ToolFailure extends Error {
 /** The time for which a tool waits for a response of the graph. A client of MCP waits about a minute for the answer of a tool. */
 export const RESPONSE_MS_MAX = 60_000;
 
-/** The greatest length of an answer: about 1,500 tokens, because an agent pays for each token of an answer, which stays in the agent's context. */
+/** The greatest length of a tool's answer, about 1,500 tokens: an agent pays for each token, because answers stay in the agent's context. */
 export const ANSWER_CHARACTERS_MAX = 6_000;
 
-/** Cuts a long text, at the end of a line if possible. The end of a cut text says how many characters are left out, and how to get them. */
+/**
+ * Cuts a text that is too long, at the end of a line if possible. The end of a cut text says how many characters are
+ * left out, and how to get the rest.
+ */
 export function bounded(text: string, rest: string): string {
   if (text.length <= ANSWER_CHARACTERS_MAX) return text;
   const room = ANSWER_CHARACTERS_MAX - rest.length - ROOM_FOR_NUMBERS;

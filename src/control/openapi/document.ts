@@ -1,4 +1,6 @@
-/** Makes the OpenAPI 3.1 document of the control API from its routes. The routes of nodes have a path for each key of the world file. */
+/**
+ * Makes the OpenAPI 3.1 document of the control API from its routes. For the routes of nodes, the document has a path for each key of the world file.
+ */
 import type { ControlRoute } from "#control-contract/route";
 import type { WorldSection } from "#graph/contract/feature";
 import { type PlainSchema, returnedSchema, sentSchema } from "#graph/schema/public-schema";
@@ -65,7 +67,7 @@ function worldFileSchema(sections: readonly WorldSection[]): PlainSchema {
   return { type: "object", properties, additionalProperties: false };
 }
 
-/** Makes the schema of a list. The list may be null, because YAML reads a key without a value as null. */
+/** Makes the schema of a list. A list in a world file may be null, because YAML reads a key without a value as null. */
 const listOrNull = (items: PlainSchema): PlainSchema => ({ type: ["array", "null"], items });
 
 function operationOf(route: ControlRoute, section: WorldSection | undefined, path: string): Record<string, unknown> {
@@ -82,7 +84,7 @@ function operationOf(route: ControlRoute, section: WorldSection | undefined, pat
   };
 }
 
-/** Returns the group of a path: the segment after the world's name, or else the first segment. */
+/** Returns the group to which a path belongs: the segment after the world's name, or the first segment if the path has no world. */
 function tagOf(path: string): string {
   const segments = path.split("/").filter((segment) => segment !== "" && segment !== "v1" && !segment.startsWith("{"));
   return (segments[0] === "worlds" ? segments[1] : segments[0]) ?? "worlds";
@@ -110,7 +112,7 @@ type Content = Readonly<Record<string, { readonly schema: PlainSchema }>>;
 
 const json = (schema: PlainSchema): Content => ({ "application/json": { schema } });
 
-/** The schema of a world file. The file may be null, because YAML reads a file with only comments as null. */
+/** The schema of a world file. A world file may be null, because YAML reads a file with only comments as null. */
 const worldFile: PlainSchema = { anyOf: [schemaRef("world_file"), { type: "null" }] };
 
 /** Describes the body of a request to a route; returns undefined if the request has no body. */
@@ -122,7 +124,7 @@ function bodyOf({ body, content = {}, method }: ControlRoute, section: WorldSect
   if (body !== "entry") return json(sentSchema(body));
   const { key, entry, identity } = section as WorldSection;
   if (method === "PATCH") return json(withoutNeeds(sentSchema(entry), () => true));
-  // The id is not required, because a node without an id gets a new id.
+  // In the body, the id of a node is not required, because a node without an id gets a new id.
   return json(identity === undefined ? withoutNeeds(sentSchema(entry), (name) => name === "id") : schemaRef(entryName(key)));
 }
 

@@ -9,10 +9,7 @@ import { type PlainSchema, returnedSchema } from "#graph/schema/public-schema";
 /** Makes a reference to a schema among the document's components. */
 export const schemaRef = (name: string): PlainSchema => ({ $ref: `#/components/schemas/${name}` });
 
-/**
- * Returns the name of the schema of an entry in a request. The schema of an entry in a response is named after the entry's key of the world
- * file.
- */
+/** Returns the name of the schema of an entry in a request. The schema of an entry in a response is named after the entry's key of the world file. */
 export const entryName = (key: string): string => `${key}_entry`;
 
 /** The cause of an error, and the routes that return the error. Without `isOf`, the error belongs to the routes that declare its status. */
@@ -24,7 +21,10 @@ interface Refusal {
 
 const always = (): boolean => true;
 
-/** The errors by code. The status 405 is left out, because no operation returns 405: an address has operations only for its allowed methods. */
+/**
+ * The errors of the control API, by their codes. The status 405 is left out, because no operation returns 405: an address has
+ * operations only for its allowed methods.
+ */
 const refusals: Readonly<Record<Exclude<ControlCode, "method_not_allowed">, Refusal>> = {
   bad_request: { why: "The body, a parameter or an entry is malformed.", isOf: ({ query, body }) => query !== undefined || body !== undefined },
   unauthorized: {
@@ -67,7 +67,7 @@ const refusalOf = ({ why, headers }: Refusal, schema: PlainSchema): PlainSchema 
   content: json(schema),
 });
 
-/** The error responses by their codes. */
+/** The error responses of the OpenAPI document, by the codes of the errors. */
 export const errorResponses: PlainSchema = Object.fromEntries(known.map(([code, refusal]) => [code, refusalOf(refusal, schemaRef("Error"))]));
 
 export function responsesOf(route: ControlRoute, section: WorldSection | undefined): PlainSchema {

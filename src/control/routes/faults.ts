@@ -7,10 +7,7 @@ import { FAULTS_MAX, type Fault, type RequestFaultInput, type WebhookFaultInput 
 
 /** The longest delay of a response. Clients do not wait longer than this limit for a response. */
 const LATENCY_MS_MAX = 300_000;
-/**
- * The greatest length of the response body of a fault, enough for the error page of a proxy. A hundred bodies of this length use little
- * memory.
- */
+/** The greatest length of the response body of a fault, enough for the error page of a proxy. A hundred bodies of this length use little memory. */
 const BODY_CHARACTERS_MAX = 65_536;
 
 /** The longest time by which a fault can move the clock: ten years, which is longer than any token is valid. */

@@ -72,7 +72,7 @@ onEachDatabase("nodes", (database) => {
         for (const { id } of data) {
           expect((await request("DELETE", `nodes/${removed}/${id}`)).status).toBe(200);
           const file = await exportWorld(plaza.world, plaza.registry);
-          // The node's tokens were deleted with it.
+          // When the node was deleted, its tokens were deleted too.
           expect(((file.tokens ?? []) as object[]).flatMap((token) => Object.values(token))).not.toContain(id);
           for (const { key, entry, references } of sections) {
             for (const given of (file[key] ?? []) as object[])

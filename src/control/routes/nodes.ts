@@ -28,8 +28,8 @@ function sectionOf({ deps, path }: ControlRequest): WorldSection {
 const isMap = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
- * Requires that the nodes exist to which an entry refers. Throws an error with status 422 for a missing or wrong reference, and with 400 for
- * a malformed entry.
+ * Throws unless all nodes exist to which an entry refers. Throws an error with status 422 for a missing or wrong reference, and
+ * with 400 for a malformed entry.
  */
 async function requireReferences(tx: Transaction, section: WorldSection, entry: WorldEntry, world: OpenWorld): Promise<void> {
   try {
@@ -112,7 +112,7 @@ async function deleteNode(request: ControlRequest): Promise<unknown> {
   });
 }
 
-/** D-263: whether entries of this key have secrets. Only apps have secrets. */
+/** D-263: whether the nodes of the world file's key in the path have secrets. Apps are the only nodes with secrets. */
 const hasSecrets = ({ key }: Readonly<Record<string, string>>): boolean => key === "apps";
 
 const NODES = "/v1/worlds/{w}/nodes/{key}";

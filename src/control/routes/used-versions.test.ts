@@ -1,4 +1,4 @@
-/** The requests that count as requests of an app, and the version that would serve them at another time. */
+/** Tests which requests count as requests of an app, and which version would serve the requests at another time. */
 import { expect, test } from "bun:test";
 import { standardCalendar } from "#graph/versions/calendar";
 import { openControl } from "#harness/control";

@@ -40,8 +40,8 @@ const IN_QUERY = /(^|&)(access_token|oauth_token)=…/g;
 const IN_JSON = /"access_token"\s*:\s*"…"/g;
 
 /**
- * Puts `token` in place of each token in the request. Throws if the log lacks a part of the request: its text was cut, or it has a secret
- * that is not a token.
+ * Puts `token` in place of each token in the request. Throws if the log lacks a part of the request: its text was cut, or it
+ * has a secret that is not a token.
  */
 export function requestAnew({ method, surface, path, query, request_body, story }: Logged, server: Addresses, token: string): Sendable {
   const value = encodeURIComponent(token);

@@ -31,8 +31,8 @@ interface Entry {
 }
 
 /**
- * The state of a live video that the status of its node stands for. Some statuses of a live video's node have another name than the
- * corresponding state.
+ * The state of a live video that the status of its node stands for. Some statuses of a live video's node have another
+ * name than the corresponding state.
  */
 const stateOf = ({ status, condition }: Entry): string => condition ?? { LIVE_STOPPED: "stopped" }[status] ?? status.toLowerCase();
 

@@ -1,4 +1,4 @@
-/** D-279: the exact texts of alerts about callbacks and a stopped clock. `alerts.test.ts` tests the times at which the alerts come. */
+/** D-279: tests the exact texts of alerts about callbacks and about a stopped clock. `alerts.test.ts` tests the times at which the alerts come. */
 import { expect, spyOn, test } from "bun:test";
 import type { Alert } from "#control-contract/alert";
 import type { OpenWorld } from "#graph/worlds/open-world";

@@ -23,8 +23,7 @@ import { deadlinesOf } from "../clock.ts";
 import { type UsedVersion, usedVersions } from "../used-versions.ts";
 
 /**
- * The interval at which alerts are computed. With this interval, people notice an alert soon enough, and the queries put little load on the
- * database.
+ * The interval at which alerts are computed. With this interval, people notice an alert soon enough, and the queries put little load on the database.
  */
 export const ALERTS_EVERY_MS = 2_000;
 
@@ -59,8 +58,8 @@ export async function readAlerts({ deps, world }: ControlRequest): Promise<{ dat
     jobAlerts(world),
     featureAlerts(registry, world),
   ]).catch((error: unknown) => {
-    // If the database cannot be reached, the alerts that need the database are left out. The alert about the database explains why other
-    // alerts are missing.
+    // If the database cannot be reached, the alerts that need the database are left out. The alert about the database
+    // explains why other alerts are missing.
     if (isUnreachable(error)) return [];
     throw error;
   });
@@ -81,16 +80,16 @@ export const alertRoutes: readonly ControlRoute[] = [
   }),
 ];
 
-/** D-341: makes an alert about the database. The time of a database problem is in the text, because it is real time and `time` is world time. */
+/**
+ * D-341: makes an alert about the database. The text of the alert contains the time of the problem, because that time is real time and
+ * the key `time` has world time.
+ */
 const databaseAlert = ({ kind, database, text, cause, count, since_ms }: DatabaseProblem): Alert => ({
   ...{ kind: `database_${kind}`, level: "error", of: database ?? "database" },
   text: `${database === undefined ? "" : `${database}: `}${text} ${countText(count, "met this problem")} since ${new Date(since_ms).toISOString()}; the last error: ${cause}`,
 });
 
-/**
- * The age, in world time, up to which a request causes an alert. Requests that are older cause no alert, but are still in the list of
- * requests.
- */
+/** The age, in world time, up to which a request causes an alert. Requests that are older cause no alert, but are still in the list of requests. */
 const RECENT_MS = 300_000;
 const RATE_LIMITED = 429;
 const FAILED_FROM = 500;
@@ -147,7 +146,7 @@ const dayOf = (seconds: number): string => new Date(seconds * 1000).toISOString(
 async function versionAlerts(world: World, registry: Registry, requests: readonly RequestEntry[]): Promise<readonly Alert[]> {
   const now = unixSeconds(world.clock);
   const ending = world.calendar.marketing.filter(({ until }) => until !== undefined && until > now && until <= now + SOON_SECONDS);
-  // The requests need not be checked if no version ends soon, which is the usual case.
+  // If no version ends soon, which is the usual case, the requests need not be checked for their versions.
   if (ending.length === 0) return [];
   const used = await usedVersions(world, registry, requests);
   return ending.flatMap((version) => {
@@ -187,8 +186,7 @@ export async function clockAlerts(world: OpenWorld): Promise<readonly Alert[]> {
 }
 
 /**
- * The number of failures at which the alert about a job becomes an error. After this number of failures, a job waits minutes before it runs
- * again.
+ * The number of failures at which the alert about a job becomes an error. After this number of failures, a job waits minutes before it runs again.
  */
 const FAILURES_OF_ERROR = 3;
 
@@ -216,7 +214,7 @@ function callbackAlert(callback: CallbackRow): Alert {
     return { kind: "callback_paused", level, of: id, text, time: paused_ms / 1000 };
   }
   const since = (failing_since_ms ?? 0) / 1000;
-  // D-137: a callback that has failed for an hour is an error, because a restart of the receiver takes less time.
+  // D-137: the alert becomes an error after the callback has failed for an hour, because a restart of the receiver takes less time.
   const level = alerted_ms === null ? "warning" : "error";
   return {
     kind: "callback_failing",

@@ -88,7 +88,7 @@ describe("the nearest miss", () => {
 });
 
 describe("waiting for entries", () => {
-  /** Time passes only while the code sleeps; `arrivals` are the times at which the entries arrive. */
+  /** In this test, time passes only while the code sleeps; `arrivals` has the times at which the entries arrive. */
   function wait(arrivals: readonly number[], count: number, within_ms: number) {
     let now = 0;
     const sleepMs = async (ms: number): Promise<void> => {

@@ -1,4 +1,4 @@
-/** The routes that return the audit list of control keys (D-331), in pages for people and as lines for an archive. */
+/** The routes that return the audit list of control keys (D-331): page by page for people, and as lines of JSON for an archive. */
 import { type Static, Type } from "typebox";
 import { type AuditFilter, type AuditRow, listAudit } from "#auth/control-audit.store";
 import { badRequest } from "#control-contract/errors";

@@ -10,12 +10,12 @@ import { UNIX_SECONDS_MAX } from "#kernel/clock";
 import { isNodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 
-/** The size of a new key: 192 bits. */
+/** The size of a new control key: 192 bits. */
 const KEY_BYTES = 24;
 const NAME_CHARACTERS_MAX = 200;
 /**
- * The time for which a replaced key still works: a day, as for an app's secret (D-132). During this time the operator can give the new key to
- * all programs.
+ * The time for which a replaced control key still works: a day, as for a replaced secret of an app (D-132). During this time the operator
+ * can give the new key to all programs.
  */
 const OVERLAP_SECONDS = 86_400;
 const OVERLAP_SECONDS_MAX = 30 * 86_400;

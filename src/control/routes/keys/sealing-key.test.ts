@@ -1,4 +1,4 @@
-/** D-171: the API's report of the sealing keys, and the time for which a replaced key still opens secrets. */
+/** D-171: tests the API's report of the sealing keys, and the time for which a replaced key still opens secrets. */
 import { expect, test } from "bun:test";
 import type { Config } from "#config/config";
 import { keyRingOf } from "#config/secret-key";

@@ -5,13 +5,13 @@ import { type ControlRequest, type ControlRoute, route } from "#control-contract
 import { masterKeyId } from "#storage/sealing";
 
 /**
- * The time for which the key file contains a replaced key: a week. With the current key file, the secrets in backups of the last week can
- * still be opened.
+ * The time for which the key file contains a replaced key: a week. With the current key file, the secrets in backups of the
+ * last week can still be opened.
  */
 const OVERLAP_SECONDS = 7 * 86_400;
 /**
- * The shortest time for which a replaced key can be kept. The minimum is a minute, because a write that began with the old key has ended by
- * then.
+ * The shortest time for which the key file can contain a replaced key. The minimum is a minute, because a write that began with
+ * the old key has ended by then.
  */
 const OVERLAP_SECONDS_MIN = 60;
 const OVERLAP_SECONDS_MAX = 30 * 86_400;
@@ -47,7 +47,7 @@ async function rotate(request: ControlRequest, overlapSeconds: number): Promise<
     );
   }
   world.keys.rotate(deps.realTime.nowMs() + overlapSeconds * 1_000);
-  // Only open worlds are handled here, because a closed world seals its secrets with the new key when it opens.
+  // Only open worlds begin to use the new key here, because a closed world seals its secrets with the new key when it opens.
   for (const open of deps.worlds.open()) {
     open.useKeys();
     await open.database.write((tx) => open.ports.get("sealed_values").schedule(tx, open));

@@ -1,6 +1,6 @@
 /**
- * D-172: the ids of people that the API accepts, and its report of an erasure. The tests of the erased records are in the folder of the
- * erasure's own code.
+ * D-172: tests which ids of people the API accepts, and the API's report of an erasure. The tests of the erased records are in the
+ * folder of the erasure's own code.
  */
 import { expect, test } from "bun:test";
 import { openControl } from "#harness/control";

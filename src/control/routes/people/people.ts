@@ -45,10 +45,10 @@ async function erasePerson(request: ControlRequest): Promise<unknown> {
   return shown(begun as ErasureRow);
 }
 
-/** Removes the person's node, if there is one. Returns all ids of the person, because an account has a second id, which pages use. */
+/** Removes the node of a person, if the person has a node. Returns all ids of the person, because an account has a second id, which pages use. */
 async function removeNodeOf(request: ControlRequest, tx: Transaction, id: string): Promise<{ ids: readonly string[]; erased: Erased }> {
   const node = isNodeId(id) ? await findNode(tx, id) : undefined;
-  // A person of a page has no node, so the page's entry is changed instead.
+  // A person of a page has no node to remove, so the erasure changes the page's entry instead.
   if (node === undefined || node.type === "page_person") return { ids: [id], erased: {} };
   const key = peopleKeys[node.type];
   const section = sectionsOf(request.deps.registry).find((known) => known.key === key);

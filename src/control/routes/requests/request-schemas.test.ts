@@ -1,4 +1,4 @@
-/** Each filter of the last requests, with a request that matches and one that does not. */
+/** Each filter for the list of requests, with a request that matches and a request that does not match. */
 import { expect, test } from "bun:test";
 import { storyText } from "#graph/pipeline/story/story-text";
 import type { RequestEntry } from "#graph/worlds/request-log";
@@ -23,7 +23,7 @@ test("an entry is shown if it matches every filter", () => {
     [{ search: "2001/per" }, { search: "2002" }],
   ] as const) {
     expect([asked(right), asked(wrong)]).toEqual([true, false]);
-    // One value that differs is enough for a filter to leave the request out.
+    // If a request differs from the filter in one value, the list leaves the request out.
     expect(asked({ operation: "createPersona", method: "POST", app: "1001", ...wrong })).toBe(false);
   }
 });

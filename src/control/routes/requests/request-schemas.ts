@@ -129,8 +129,8 @@ export async function storiedEntry(entry: RequestEntry, around: Around) {
 }
 
 /**
- * Shows a request in a list, without its bodies. In the list, only a failed request has a reason, because finding the reason for an error
- * needs no query.
+ * Shows a request in a list, without its bodies. In the list, only a failed request has a reason, because finding the
+ * reason for an error needs no query.
  */
 export function lineShown(entry: RequestEntry, { deps: { registry }, world }: Around) {
   const { trace_id, operation, method, surface, path, status, time, duration_ms, app } = entry;

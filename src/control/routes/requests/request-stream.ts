@@ -1,6 +1,5 @@
 /**
- * Sends the graph requests of a world as server-sent events (WHATWG HTML, 9.2). The timer of the stream runs only while a client reads the
- * stream.
+ * Sends the graph requests of a world as server-sent events (WHATWG HTML, 9.2). The timer of the stream runs only while a client reads the stream.
  */
 import { type Static, Type } from "typebox";
 import { eventStream, lookRepeatedly, type SendEvent } from "#control-contract/event-stream";
@@ -11,7 +10,10 @@ import { isAsked, lineShown, type RequestFilter, requestLine, sinceMsOf } from "
 
 /** The shortest interval between two events. People would not notice it if the events came at a shorter interval. */
 const EVENT_EVERY_MS = 100;
-/** The greatest number of lines in an event. With ten events a second, the stream has up to 200 lines a second, more than anybody can read. */
+/**
+ * The greatest number of requests in an event, each of which is one line for the reader. With ten events a second, the stream has up to 200
+ * lines a second, more than anybody can read.
+ */
 const LINES_MAX = 20;
 
 export const requestsEvent = Type.Object(
@@ -33,8 +35,8 @@ const countOf = (entries: readonly RequestEntry[], statusClass: number): number 
   entries.filter(({ status }) => Math.floor(status / 100) === statusClass).length;
 
 /**
- * Calls `use` with the current world, because a reset or a restore replaces the world while the stream goes on. Returns undefined if the world
- * was deleted.
+ * Calls `use` with the current world, because a reset or a restore replaces the world while the stream goes on. Returns
+ * undefined if the world was deleted.
  */
 async function inWorldNow<T>(request: ControlRequest, use: (world: ControlRequest["world"]) => Promise<T>): Promise<T | undefined> {
   const held = await request.deps.worlds.hold(request.path.w ?? request.world.name);
@@ -49,10 +51,7 @@ async function inWorldNow<T>(request: ControlRequest, use: (world: ControlReques
 interface Following {
   /** The id of the last event that the reader got. */
   readonly after?: number | undefined;
-  /**
-   * Whether the stream also sends alerts. A browser needs requests and alerts in one stream, because it opens only a few connections
-   * (D-271).
-   */
+  /** Whether the stream also sends alerts. A browser needs requests and alerts in one stream, because it opens only a few connections (D-271). */
   readonly hasAlerts?: boolean;
 }
 
@@ -60,7 +59,7 @@ interface Following {
 export function followRequests(request: ControlRequest, filter: RequestFilter, { after, hasAlerts = false }: Following = {}): Response {
   const log = request.world.requests;
   const sinceMs = sinceMsOf(filter);
-  // An id greater than the number of requests is from an earlier run of the server, so the stream begins with the next request.
+  // If the id is greater than the number of requests, it is from an earlier run of the server, so the stream begins with the next request.
   let next = after === undefined || after > log.count ? log.count : after;
   const linesSince = (): Static<typeof requestsEvent> => {
     const entries = log.from(next);

@@ -1,4 +1,4 @@
-/** The routes for the last graph requests: the list, one request by its trace id, a stream, and an expectation that waits. */
+/** The routes for the last graph requests: a list, one request by its trace id, a stream, and a check that waits for expected requests. */
 import { type Static, Type } from "typebox";
 import { notFound } from "#control-contract/errors";
 import { EVENT_STREAM, eventStream, wantsEvents } from "#control-contract/event-stream";

@@ -1,4 +1,6 @@
-/** The route for programs that copy delivered webhooks (D-424): it reads the log of deliveries from old to new, as D-423 does for app events. */
+/**
+ * The route for programs that copy delivered webhooks (D-424): it reads the log of deliveries from old to new, like the log of app events (D-423).
+ */
 import { type Static, Type } from "typebox";
 import { conflict } from "#control-contract/errors";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
@@ -11,8 +13,8 @@ import { delivery, eventsOfDelivery, viewFor } from "./webhooks.ts";
 
 const LIMIT_DEFAULT = 100;
 /**
- * The greatest number of webhooks on a page. This limit of a page is lower than the limits of other lists, because a webhook can have a
- * thousand events.
+ * The greatest number of webhooks on a page of the log. This limit of a page is lower than the limits of other lists, because a
+ * webhook can have a thousand events.
  */
 const LIMIT_MAX = 200;
 
@@ -48,8 +50,8 @@ async function readDeliveryLog(request: ControlRequest<Static<typeof logQuery>>)
   const { world, query } = request;
   if (!world.webhooks.deps.hasLog) throw conflict("this server does not log delivered webhooks: start it with --webhook-log");
   const { after = 0, limit = LIMIT_DEFAULT } = query;
-  // The newest position in the log is read before the log's entries. Therefore the entries include all positions up to the newest position,
-  // except deleted ones.
+  // The newest position in the log is read before the log's entries. Therefore the entries include all positions up to the newest
+  // position, except deleted ones.
   const last = await lastPosition(world.database.reader);
   const page = await readPage(request as ControlRequest, after, last, limit);
   // The epoch of the log is read after the log's entries. If the epoch is still the one that the reader sent, all entries belong to that epoch.
@@ -84,7 +86,7 @@ async function readPage(request: ControlRequest, after: number, last: number, li
   return { data, gaps: gapsBetween(after, data, cursor), cursor, last_position: Math.max(last, cursor), has_more: hasMore };
 }
 
-/** Finds the positions above `after` and up to `last` without an entry or with a deleted delivery. */
+/** Finds the positions above `after` and up to `last` that have no entry or have a deleted delivery. */
 function gapsBetween(after: number, entries: LogPage["data"], last: number): LogPage["gaps"] {
   const gaps: LogPage["gaps"] = [];
   let seen = after;

@@ -25,8 +25,8 @@ const triggerBody = (fields: FieldCatalogue) =>
   );
 
 /**
- * Throws an error with status 422 if a value breaks the contract of its webhook field. The error contains the path of the part of the value that
- * is wrong.
+ * Throws an error with status 422 if a value breaks the contract of its webhook field. The error contains the path of the
+ * part of the value that is wrong.
  */
 function requireValue(field: WebhookField, value: unknown): void {
   const broken = findPayloadProblem(field, value);

@@ -130,10 +130,7 @@ const list = (request: ControlRequest<Static<typeof deliveriesQuery>>) => {
   return respondWithList(request, "deliveries", read, viewFor(request as ControlRequest));
 };
 
-/**
- * Returns the data of a delivery that the caller's key may see. Receivers' responses are redacted, because a response may repeat the
- * payload.
- */
+/** Returns the data of a delivery that the caller's key may see. Receivers' responses are redacted, because a response may repeat the payload. */
 export const viewFor =
   ({ key }: ControlRequest) =>
   (row: DeliveryRow) => {

@@ -4,7 +4,7 @@ import type { ControlDeps } from "#control-contract/route";
 import { openControl } from "#harness/control";
 import { StateOutdated } from "#storage/database";
 
-/** The worlds of a server. The world `orders` has the snapshots `one` and `old`; `old` is from another version of Plaza. */
+/** A stand-in for the worlds of a server. The world `orders` has the snapshots `one` and `old`; `old` is from another version of Plaza. */
 async function open() {
   const asked: string[] = [];
   const note = <T>(what: string, world: string, result: T): T | undefined => {

@@ -63,7 +63,7 @@ async function listWorlds(request: ControlRequest<Static<typeof pageQuery>>): Pr
     const database = deps.worlds.databaseOf(stored);
     return {
       ...{ name: listed, open: world !== undefined },
-      // The query may fail, because a world can be open while its database cannot be reached.
+      // The database query may fail, because a world can be open while its database cannot be reached.
       ...(world === undefined ? {} : { profile: world.profile, empty: await isEmpty(world).catch(() => undefined) }),
       ...(database === undefined ? {} : { database }),
     };
@@ -102,12 +102,12 @@ async function makeWorld({ deps, body }: ControlRequest<unknown, Static<typeof n
 
 /** The number of entries of a world file that are written at a time. Writing a thousand small entries, some 100 kB, takes 1 ms. */
 const ENTRIES_WRITTEN = 1_000;
-/** The number of characters at which collected pieces of text are sent, so that short pieces are sent together. */
+/** The collected text is sent when it has this number of characters, so that short pieces are sent together. */
 const WRITTEN_CHARACTERS = 65_536;
 
 /**
- * Makes a response with a world file as JSON. The text is made in pieces while the client reads it, because making the text of a large world at once
- * would delay other requests.
+ * Makes a response that contains a world file as JSON. The JSON text is made in pieces while the client reads it, because making the text of
+ * a large world at once would delay other requests.
  */
 function jsonInTurns(file: Readonly<Record<string, unknown>>): Response {
   function* pieces(): Generator<string> {
