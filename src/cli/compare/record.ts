@@ -98,7 +98,7 @@ function unpacked(exchange: Exchange): Exchange {
 }
 
 /**
- * Returns the request or response body in the form in which it is recorded. A body that is neither text nor multipart is left out, because
+ * Returns the request body in the form in which it is recorded. A body that is neither text nor multipart is left out, because
  * its bytes may contain secrets.
  */
 function bodyOf({ requestBody, requestHeaders }: Exchange): string {
