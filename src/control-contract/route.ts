@@ -80,7 +80,7 @@ export interface ServedBy {
 /** The control key that the request was sent with. */
 export interface CallerKey {
   readonly hash: string;
-  /** The access of the key. A control key with the access `read` allows only GET and HEAD, and the responses to it contain no secrets (D-170). */
+  /** The access of the key. A control key with the access `read` allows only GET and HEAD, and gets no secrets in responses (D-170). */
   readonly access: "full" | "read";
   /** The only world that the key can read and change; undefined if the key is valid for all worlds and for the server. */
   readonly world: string | undefined;

@@ -127,7 +127,7 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
 const OF_ONE_WORLD = /^\/w\/([a-z0-9_-]+)(\/v1\/worlds\/)default(?=\/|$)|^\/w\/[a-z0-9_-]+(?=\/v1(?:\/|$))/;
 
 /**
- * D-371: in a path below `/w/{world}`, the world name `default` means that world, as in addresses of the graph. With an address below
+ * D-371: in a path below `/w/{world}`, the world name `default` means the world `{world}`, as in addresses of the graph. With an address below
  * `/w/{world}`, a program that can only use the first world can use any world.
  */
 const pathIn = (path: string): string =>

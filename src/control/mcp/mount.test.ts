@@ -25,7 +25,7 @@ async function opened(...options: Parameters<typeof openControl>) {
   return { ...control, keyOf, as, post };
 }
 
-/** An input for each tool that changes something. */
+/** An input for each of the tools that act (`acting-tools.ts`). */
 const acting: Readonly<Record<string, object>> = {
   send_request: { method: "POST", path: "2001/custom_labels", parameters: { page_label_name: "x" } },
   trigger_event: { event: "page.live_videos", entity: "2001" },

@@ -20,7 +20,7 @@ interface Caller {
   readonly isOriginChecked: boolean;
 }
 
-/** The greatest number of MCP messages in a batch. Batches of messages exist only in old versions of the MCP protocol. */
+/** The greatest number of MCP messages in a batch. Batches of messages exist only in old versions of MCP. */
 const BATCH_MAX = 20;
 
 export class McpMount {
