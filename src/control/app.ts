@@ -286,7 +286,7 @@ function handlerOf(route: ControlRoute, deps: ControlDeps, refusalOf: RefusalOf)
   return async (c, ended) => {
     const path = c.req.param() as Record<string, string>;
     const { origin, pathname } = new URL(c.req.url);
-    // PostgreSQL refuses a query with these characters, and no stored name contains such a character.
+    // PostgreSQL refuses a query with text that it cannot store, and no stored name contains such text.
     if (!Object.values(path).every(isStorableText)) throw notFound(`${c.req.method} ${pathname}`);
     const key = c.get("key") as CallerKey | undefined;
     const name = route.isAboutWorld === true ? DEFAULT_WORLD : (path.w ?? DEFAULT_WORLD);
