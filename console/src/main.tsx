@@ -20,7 +20,8 @@ function Console() {
       queryClient.clear();
       setSignedIn(false);
     });
-    // The console shows no view before the server has accepted the key. If the server is gone, the page says so, and the key stays.
+    // The console shows no view before the server has accepted the key. If the server cannot be reached, the page says so, and the tab keeps
+    // the key.
     const show = (): void => setSignedIn(currentKey() !== undefined);
     if (currentKey() === undefined) show();
     else void queryClient.fetchQuery(serverQuery).then(show, show);
@@ -34,7 +35,7 @@ function Console() {
   );
 }
 
-// The library of dialogs takes the nonce for its style sheet from this variable.
+// The library for dialogs reads the nonce for its style sheet from this variable.
 Object.assign(globalThis, { __webpack_nonce__: document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]")?.content });
 takeKeyFromAddress();
 applyTheme();

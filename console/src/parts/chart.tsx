@@ -12,7 +12,7 @@ export interface Series {
 
 interface ChartProps {
   readonly label: string;
-  /** Unix seconds, ascending. If `isAgo` is set: seconds before now, as numbers that rise to 0. */
+  /** Unix seconds, ascending. If `isAgo` is set, the times are seconds before now, as numbers that rise to 0. */
   readonly times: readonly number[];
   readonly series: readonly Series[];
   readonly unit: string;
@@ -22,7 +22,7 @@ interface ChartProps {
 }
 
 const HEIGHT = 160;
-/** The room of a label such as "10 min ago". */
+/** The width in pixels that a label such as "10 min ago" needs. */
 const LABEL_PIXELS = 88;
 const MINUTE = 60;
 /** The time that the chart shows before and after its data if all data is of one moment. */
@@ -103,7 +103,7 @@ const agoText = (seconds: number): string => (seconds === 0 ? "now" : `${-second
 /** The range of values is from 0 to at least 1, so that a chart of zeros is a line at the bottom. */
 const fromZero = (_: uPlot, __: number, to: number): [number, number] => [0, Math.max(1, to * 1.1)];
 
-/** The range of times. If all data is of one moment, the chart also shows a little time before and after it. */
+/** The range of times that the chart shows. If all data is of one moment, the chart also shows a little time before and after it. */
 const aroundOne = (_: uPlot, from: number, to: number): [number, number] => (from === to ? [from - MARGIN_SECONDS, to + MARGIN_SECONDS] : [from, to]);
 
 /** The colour that a CSS text stands for: a canvas takes neither variables nor light-dark(). */

@@ -1,4 +1,4 @@
-/** Icons of `console/icons.svg`, which the page contains. A word beside each icon says the same. */
+/** Icons of `console/icons.svg`, which the page contains. A word beside each icon says the same as the icon. */
 export type IconName = (typeof VIEW_ICONS)[keyof typeof VIEW_ICONS] | (typeof KIND_ICONS)[keyof typeof KIND_ICONS] | Sign;
 
 type Sign = "bell" | "book-open" | "check" | "circle-alert" | "copy" | "menu" | "pause" | "play" | "plug" | "plus" | "search" | "x";
@@ -47,7 +47,7 @@ const KIND_ICONS = {
   users: "user",
 } as const;
 
-/** Whether the nodes of a kind can be listed. The people of a page, for example, cannot. */
+/** Whether the nodes of a kind can be listed. For example, the people of a page cannot be listed. */
 export const isKind = (kind: string): boolean => kind in KIND_ICONS;
 
 export const kindIcon = (kind: string): IconName => KIND_ICONS[kind as keyof typeof KIND_ICONS] ?? "box";

@@ -1,4 +1,4 @@
-/** Notices of the results of actions. A corner of the page shows them, and screen readers read them aloud. */
+/** Notices of the results of actions. A corner of the page shows the notices, and screen readers read the notices aloud. */
 import { useSyncExternalStore } from "react";
 import { problemOf } from "./texts.tsx";
 

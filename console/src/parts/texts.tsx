@@ -4,7 +4,7 @@ import { useWorldNow } from "../shell/clock.tsx";
 import { useWorld } from "../shell/world.ts";
 import { Icon } from "./icon.tsx";
 
-/** The status of a response. A sign says the same as the colour. */
+/** The status of a response. A sign beside the status says the same as its colour. */
 export function HttpStatus({ status }: { readonly status: number }) {
   const [className, sign] = status < 400 ? ["good", "✓"] : status < 500 ? ["warn", "!"] : ["bad", "✕"];
   return (
@@ -82,7 +82,7 @@ export function CopyButton({ text, label }: { readonly text: string | (() => Pro
   );
 }
 
-/** An id in grey. A click copies it; in a table the row's own click does (`data-copy`), because cells have no buttons. */
+/** Shows an id in grey. A click copies the id; in a table, the click on the row copies it (`data-copy`), because cells have no buttons. */
 export function CopyId({ id, isCell = false }: { readonly id: string; readonly isCell?: boolean }) {
   const [said, copy] = useCopy(id);
   if (isCell)
@@ -176,7 +176,7 @@ interface NothingProps {
   readonly isWhole?: boolean;
 }
 
-/** An answer that fills the place of a view: it says what does not exist, and where to go instead. */
+/** A text in place of a view, which says that something does not exist, and where to go instead. */
 export function Nothing({ title, children, isWhole = false }: NothingProps) {
   return (
     <section className="nothing" role="alert">

@@ -1,4 +1,4 @@
-/** Whole-page answers for a view, a world or a server that does not exist. */
+/** Pages that are shown if a view, a world or a server does not exist. */
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -45,7 +45,7 @@ export function WorldThere({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** Shown while the console cannot connect to the server. The stream of requests connects again, and then the view comes back. */
+/** Shown while the console cannot connect to the server. When the stream of requests has connected again, the view comes back. */
 export function ServerGone() {
   const nowMs = useNowMs();
   const seenMs = lastLiveMs();

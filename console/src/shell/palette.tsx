@@ -106,6 +106,6 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
 function signOut(): void {
   dropKey();
   endTail();
-  // The server refuses this request because its key is gone, and the refusal shows the sign-in.
+  // The server refuses this request because the tab has forgotten the key, and after the refusal the console shows the sign-in form.
   void queryClient.fetchQuery({ ...serverQuery, staleTime: 0 }).catch(() => {});
 }

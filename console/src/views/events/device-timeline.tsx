@@ -1,13 +1,13 @@
 /**
- * A timeline of a device. Each touch of an ad has a line with its attribution window and the events that are attributed to the touch. A text beside
- * each line says the same.
+ * A timeline of a device. Each touch of an ad has a line with its attribution window and the events that are attributed to the touch. A text
+ * beside each line of the timeline says the same as the line.
  */
 import { WorldTime } from "../../parts/texts.tsx";
 import { type DeviceEvent, type DeviceView, eventText, type Touch, touchText } from "./devices.ts";
 
 /** The greatest number of touches to show, the newest ones: nobody reads more lines. */
 const TOUCHES_MAX = 20;
-/** The empty part on each side of the timeline, as a fraction of its length. */
+/** The empty margin on each side of the timeline, as a fraction of its length. */
 const MARGIN = 0.04;
 
 interface Span {
@@ -15,7 +15,7 @@ interface Span {
   readonly to: number;
 }
 
-/** The span of time of all touches, all events and the present. Attribution windows mostly end later, and are cut off. */
+/** The span of time of all touches, all events and the present. Attribution windows that end after this span are cut off. */
 function spanOf({ touches, events }: DeviceView, now: number): Span {
   const times = [now, ...touches.map(({ time }) => time), ...events.map(({ event_time }) => event_time)];
   const [first, last] = [Math.min(...times), Math.max(...times)];

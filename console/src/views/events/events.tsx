@@ -18,7 +18,7 @@ const route = getRouteApi("/events");
 const KEPT = 1_000;
 
 const PATH = "/v1/worlds/{w}/app-events/{app}/test-events";
-/** The response with JSON. The same address streams events if the Accept header asks for a stream. */
+/** The response of the route as JSON. The route also streams events at the same address if the Accept header asks for a stream. */
 type Read = paths[typeof PATH]["get"]["responses"][200]["content"]["application/json"];
 const readTestEvents = (w: string, app: string) => dataOf(api.GET(PATH, { params: { path: { w, app } } })) as Promise<Read>;
 type TestEvent = Read["data"][number] & { readonly key: string };
@@ -147,7 +147,7 @@ export function Events() {
   );
 }
 
-/** The counts of an app's events. They are read again when `seen`, the number of events, changes. */
+/** The counts of an app's events. The counts are read again when `seen`, the number of events, changes. */
 function Sums({ app, seen }: { readonly app: string; readonly seen: number }) {
   const w = useWorld();
   const params = { path: { w, app } };

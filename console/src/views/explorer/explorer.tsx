@@ -12,7 +12,7 @@ import type { Operation } from "./operations.ts";
 
 const route = getRouteApi("/explorer");
 
-/** An operation that new integrations should not use is struck, as in the API reference. */
+/** The name of an operation that new integrations should not use is struck through, as in the API reference. */
 function OperationName({ operation: { operation, is_discouraged } }: { readonly operation: Operation }) {
   if (!is_discouraged) return operation;
   return <s title="Discouraged for new integrations">{operation}</s>;
@@ -38,7 +38,7 @@ const columns: readonly Column<Operation>[] = [
 const fewer = columns.slice(0, 3);
 const idOf = ({ operation }: Operation): string => operation;
 
-/** Operations of the same noun are next to each other. */
+/** Sorts operations by node type, so that operations on the same kind of node are next to each other. */
 const byNoun = (operations: readonly Operation[]): readonly Operation[] =>
   operations.toSorted((a, b) => `${a.node_type ?? ""} ${a.operation}`.localeCompare(`${b.node_type ?? ""} ${b.operation}`));
 

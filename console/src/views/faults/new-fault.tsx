@@ -63,10 +63,10 @@ function retryAfter(): Value {
   return { name: "retry_after_seconds", label: "Seconds (default: 60)", kind: "number" };
 }
 
-/** The parameters of a query such as `limit=1&after=x`, as an address has it. */
+/** Parses the parameters of a query as it is written in an address, such as `limit=1&after=x`. */
 const queryIn = (text: string): Record<string, string> => Object.fromEntries(new URLSearchParams(text));
 
-/** The body of the request from the filled-in fields. Empty fields are left out. */
+/** The body of the request from the filled-in fields. Empty fields of the form are left out. */
 function bodyOf({ of, is = {}, values = [] }: Effect, given: FormData): object {
   const text = (name: string): string => String(given.get(name) ?? "").trim();
   const optional = (name: string, value: unknown = text(name)): object => (text(name) === "" ? {} : { [name]: value });

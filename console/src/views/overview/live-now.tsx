@@ -11,7 +11,7 @@ const SHOWN = 5;
 export function LiveNow() {
   const running = useRunning(useWorld());
   const all = [...(running?.values() ?? [])];
-  // Most apps have nothing to do with live video.
+  // The panel is hidden without broadcasts, because most apps have nothing to do with live video.
   if (all.length === 0) return null;
   return (
     <Panel title="Live" more={<Link to="/live">{all.length > SHOWN ? `All ${all.length} running` : "All broadcasts"}</Link>}>

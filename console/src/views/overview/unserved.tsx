@@ -1,4 +1,7 @@
-/** The edges, fields and versions that programs asked for and that Plaza does not have. Only a sandbox lists these names. */
+/**
+ * The edges, fields and versions that programs asked for and that Plaza does not have. Only a sandbox lists the names that Plaza does not
+ * have.
+ */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect } from "react";

@@ -22,10 +22,11 @@ export function Again({ request, onSent }: { readonly request: StoriedRequest; r
   const [chosen, choose] = useState<string>();
   const alive = tokens.filter(({ revoked_at }) => revoked_at === 0);
   const had = request.story?.credentials.find(({ token }) => token !== undefined);
-  // The request's own token. If that token was a copy or is no longer valid: another token of the same kind, or one of the same app.
+  // The request's own token. If that token was a copy or is no longer valid, the console chooses another token of the same kind, or a token
+  // of the same app.
   const found = alive.find(({ id }) => id === had?.token) ?? alive.find(({ type, app }) => type === had?.type && app === had.app);
   const own = alive.filter(({ app }) => app === request.app);
-  // If the log has no trace of the request: a token of a node whose id is in the path, such as a page's.
+  // If the log does not say which token the request had, the console chooses a token of a node whose id is in the path, such as a page.
   const named = own.find((token) => request.path.split("/").includes(ownerOf(token).id));
   const identity = chosen ?? (found ?? named ?? own[0] ?? alive[0])?.id;
   const anew = async (): Promise<Sendable> => {

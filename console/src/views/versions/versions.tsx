@@ -81,7 +81,7 @@ interface Calendar {
   readonly migrations: readonly { readonly name: string; readonly end: number }[];
 }
 
-/** The coming changes for apps. Each has the first whole day after the change. */
+/** The coming changes for apps. Each change is listed with the first whole day after the change. */
 function turnsOf({ marketing, platform, migrations }: Calendar, now: number): readonly { readonly on: string; readonly text: string }[] {
   const turns = [
     ...marketing.flatMap(({ version, until }) => (until === undefined ? [] : [{ at: until, what: `marketing ${version} ends` }])),

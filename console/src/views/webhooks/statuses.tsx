@@ -1,4 +1,4 @@
-/** The statuses of webhooks and callbacks in words, with a sign and a colour that say the same. */
+/** The statuses of webhooks and callbacks in words, with a sign and a colour that say the same as the words. */
 const SIGNS: Readonly<Record<string, readonly [className: string, sign: string]>> = {
   delivered: ["good", "✓"],
   working: ["good", "✓"],
