@@ -19,7 +19,7 @@ import type { VersionRule } from "../versions/resolve.ts";
 import type { World } from "../worlds/world.ts";
 
 export type Method = "GET" | "POST" | "DELETE";
-/** D-20: the form of an error. Errors of page messaging are flat; errors of all other operations are wrapped in the key `error`. */
+/** D-20: the form of an error. Errors of page messaging are flat objects; errors of all other operations are wrapped in the key `error`. */
 export type ErrorForm = "flat" | "wrapped";
 export type Place = "query" | "body";
 
@@ -27,57 +27,60 @@ export type Place = "query" | "body";
 export interface Field<R = Row> {
   readonly schema: TSchema;
   /**
-   * D-16: the callers who may read the field. If this policy differs from the operation's, each request checks it on the node
+   * D-16: the callers who may read the field. If the field's policy differs from the operation's, each request checks it on the node
    * (`pipeline/fields/field-policies.ts`).
    */
   readonly policy: Policy;
   /**
-   * Returns the field's value for a row. By default the value is the column with the field's name. If the value is undefined, the response does not
-   * have the field.
+   * Returns the field's value for a row. By default the field's value is the column of the row with the field's name. If the field's value is
+   * undefined, the response does not have the field.
    */
   of?(row: R, request: ReadRequest): unknown;
   /**
-   * Reads the values of a selected field that are not in the rows. The function is called once for all rows, and returns one value for each row in
-   * their order.
+   * Reads the values of a selected field that are not in the rows. The function that reads the values is called once for all rows, and returns one
+   * value for each row in their order.
    */
   load?(request: ReadRequest, reader: Reader, rows: readonly R[]): Promise<readonly unknown[]>;
   readonly nested?: Nested<R>;
   /**
-   * Set if the field refers to another node. The field's value is the `id` of that node. If the caller selects fields inside, the value is a read of
-   * that node with the caller's rights (D-38).
+   * Set if the field refers to another node. The value of such a field is the `id` of the node to which the field refers. If the caller selects
+   * fields inside a reference, the value is a read of the referenced node with the caller's rights (D-38).
    */
   readonly reference?: Reference<R>;
   /**
-   * Set if the field is an edge of the node. The registry adds such fields. The field's value is a read of the edge with the caller's rights (D-38).
+   * Set if the field is an edge of the node. The registry adds the fields for edges. The value of a field for an edge is a read of the edge with the
+   * caller's rights (D-38).
    */
   readonly edge?: ListOperation;
-  /** The only profile that has the field. Absent if all profiles have it. */
+  /** The only profile whose responses have the field. Absent if the responses of all profiles have the field. */
   readonly onlyIn?: "clients";
 }
 
 /**
- * A field whose value is an object with fields, or a list of such objects. If a field inside has another policy than the object, that policy is
+ * A field whose value is an object with fields, or a list of such objects. If a field inside the object has a different policy, that policy is
  * checked on the node to which the object belongs.
  */
 export interface Nested<R = Row> {
-  /** The node type, if the object is a node of which only some fields are shown. Documents use this type as the object's name. */
+  /**
+   * The node type, if the field's object is a node of which only some fields are shown. OpenAPI documents use this node type as the object's name.
+   */
   readonly type?: string;
   readonly set: () => FieldSet;
-  /** Set if the value is `{data: […]}`, like the value of an edge. */
+  /** Set if the field's value is `{data: […]}`, like the value of an edge. */
   readonly isList?: true;
   /**
-   * Reads the objects for all rows. The result has one item for each row, in their order: the row of its object, the rows of its list, or undefined
-   * if the row has no object.
+   * Reads the field's objects for all rows at once. The list of results has one item for each row, in their order: the row of its object, the rows of
+   * its list, or undefined if the row has no object.
    */
   load(request: ReadRequest, reader: Reader, rows: readonly R[]): Promise<readonly (Row | readonly Row[] | undefined)[]>;
 }
 
 interface Reference<R = Row> {
-  /** The type of the node to which the field refers. This type must have a read of its own. */
+  /** The type of the node to which the field refers. Nodes of the referenced type must be readable by their id. */
   readonly type: string;
-  /** The id of the node. Null if the row does not refer to a node. */
+  /** The id of the node to which the field of a row refers. Null if the row does not refer to another node. */
   idOf(row: R): string | null;
-  /** The fields of the node that a caller can select. The registry sets this function. */
+  /** The fields of the referenced node that a caller can select. The registry sets the function that returns the node's fields. */
   readonly set?: () => FieldSet;
 }
 
@@ -87,16 +90,16 @@ export interface FieldSet<R = Row> {
   /** The fields in the response to a request without the parameter `fields`. */
   readonly defaults: readonly string[];
   readonly clientsDefaults?: readonly string[];
-  /** The fields that are in every response, even if `fields` does not select them (D-37). By default this is only `id`. */
+  /** The fields that every response has, even if `fields` does not select them (D-37). By default only `id` is in every response. */
   readonly required?: readonly string[];
   /**
-   * H7, D-21: the rule for unknown fields, in both profiles. If other nodes have the field, the error says that it is not available (422). Any other
-   * unknown field is refused (400).
+   * H7, D-21: the rule for unknown fields, in both profiles. If other nodes have a field with this name, the error says that the field is not
+   * available (422). A field that no node has is refused (400).
    */
   readonly isExhaustive?: true;
 }
 
-/** A header of requests, as documents describe it. The operation's handler reads and checks the header. */
+/** A header of requests, as OpenAPI documents describe it. The operation's handler reads and checks the header. */
 interface RequestHeader {
   readonly description: string;
   readonly schema: TSchema;
@@ -107,7 +110,10 @@ interface RequestHeader {
 export interface Access {
   /** The clauses of the interface that the operation implements. */
   readonly clauses: readonly string[];
-  /** The decisions about the operation. They say how open questions are answered, or why the operation exists if it implements no clause. */
+  /**
+   * The decisions that concern the operation. These decisions say how open questions are answered, or why the operation exists if it implements no
+   * clause.
+   */
   readonly decisions: readonly string[];
   readonly surfaces: readonly SurfaceName[];
   /** Further surfaces on which only the profile `clients` serves the operation (D-55). */
@@ -120,9 +126,9 @@ export interface Access {
   readonly errorForm: ErrorForm;
   /** The request headers that the operation's handler reads, by name. */
   readonly requestHeaders?: Readonly<Record<string, RequestHeader>>;
-  /** Headers of every response, including errors. For example, a header may say that the operation is deprecated. */
+  /** Headers of every response of the operation, including errors. For example, a response header may say that the operation is deprecated. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** D-13 [clients]: whether the app allows requests without a token. Such a request then counts as a request with the app's own token. */
+  /** D-13 [clients]: whether the app allows requests without a token. A request without a token then counts as a request with the app's own token. */
   readonly tokenless?: (app: AppFacts) => boolean;
   /** The errors of this operation, in addition to the errors that every request may have (`commonErrors` of `graph/contract/response-schemas.ts`). */
   readonly errors: readonly DeclaredError[];
@@ -133,7 +139,7 @@ export interface NodeType<R extends Row = Row> {
   readonly type: string;
   /** The callers who may know that the node exists. This policy applies to every operation on the node (D-16). */
   readonly policy: Policy;
-  /** The read of the node. If it is absent, `GET /{id}` is not part of the interface for this node type. */
+  /** The read of the node by its id. If the read is absent, `GET /{id}` is not part of the interface for this node type. */
   readonly reading?: Access & {
     readonly operation: string;
     readonly set: FieldSet<R>;
@@ -145,9 +151,9 @@ interface OperationBase extends Access {
   /** The operation's name, a verb and a noun, e.g. `createPersona`. */
   readonly operation: string;
   readonly method: Method;
-  /** The node type to which the operation belongs. Null if the path has no id (`/debug_token`). */
+  /** The node type to which the operation belongs. Null if the operation's path has no id (`/debug_token`). */
   readonly on: string | null;
-  /** The edge. If `on` is null, the whole path. Null if the operation is on the node itself. */
+  /** The edge. For a path without an id, `edge` is the whole path. The edge of the operation; null if the operation is on the node itself. */
   readonly edge: string | null;
   /** The callers who may know that the node exists, if this operation allows more of them than the node type does. */
   readonly visibility?: Policy;
@@ -155,18 +161,20 @@ interface OperationBase extends Access {
   readonly alsoUnder?: string;
   readonly params: TObject;
   /**
-   * D-40: parameters that belong either in the query or in the body. The profile `strict` reads such a parameter only there. The profile `clients`
-   * reads it from both. Both profiles refuse two different values. For all other parameters the body has precedence (D-34).
+   * D-40: parameters that belong either in the query or in the body. The profile `strict` reads such a parameter only from the query, or only from
+   * the body, as the contract says. The profile `clients` reads such a parameter from both query and body. Both profiles refuse a request if its
+   * query and its body have different values for such a parameter. For parameters that may be in the query and in the body, the body has precedence
+   * (D-34).
    */
   readonly places?: Readonly<Record<string, Place>>;
   /**
-   * Other names of parameters, which only the profile `clients` accepts (D-40). If the query or the body has both names, the interface's own name
-   * counts.
+   * Other names of parameters, which only the profile `clients` accepts (D-40). If a request has a parameter under both names, the interface's own
+   * name counts.
    */
   readonly aliases?: Readonly<Record<string, string>>;
   /** D-50: in the profile `strict` the operation refuses undeclared parameters. Other operations ignore undeclared parameters (D-34). */
   readonly isClosed?: true;
-  /** The greatest number of bytes of a multipart/form-data body with a file. The limit for other bodies may be smaller. */
+  /** The greatest number of bytes of a multipart/form-data body with a file. The limit for request bodies without a file may be smaller. */
   readonly multipartBytesMax?: number;
   readonly summary: string;
 }
@@ -176,15 +184,21 @@ export interface ListOperation<P extends TObject = TObject, R extends Row = Row>
   readonly method: "GET";
   readonly params: P;
   readonly items: FieldSet<R>;
-  /** The node type of the items. Other features may add fields to this type. Documents use it as the name of the items. */
+  /**
+   * The node type of the list's items. Other features may add fields to the node type of the items. OpenAPI documents use this node type as the name
+   * of the list's items.
+   */
   readonly itemType?: string;
-  /** Returns the node of an item. This function is needed if a field of the items has another policy than the operation (D-16). */
+  /**
+   * Returns the node to which an item of the list belongs. The function that returns an item's node is needed if a field of the items has another
+   * policy than the operation (D-16).
+   */
   nodeOf?(row: R): NodeRef;
   /** D-35: set if the paging of the list has only cursors, without the links `next` and `previous`. */
   readonly cursorsOnly?: true;
   /** The number of columns in the list's sort key, by default 1. */
   readonly keyColumns?: number;
-  /** The schema of top-level keys beside `data` and `paging`, e.g. `summary`. */
+  /** The schema of the list's top-level keys beside `data` and `paging`, e.g. `summary`. */
   readonly extras?: TSchema;
 }
 
@@ -200,7 +214,10 @@ interface WriteOperation<P extends TObject = TObject, A extends TSchema = TSchem
   readonly method: "POST" | "DELETE";
   readonly params: P;
   readonly returns: A;
-  /** D-33: set if `fields` selects from a node after the write. This is the node whose `id` is in the response, or else the addressed node. */
+  /**
+   * D-33: set if `fields` selects from a node after the write. The node from which `fields` selects is the one whose `id` is in the response, or else
+   * the addressed node.
+   */
   readonly readBack?: { readonly type: string; readonly set: FieldSet };
 }
 
@@ -213,7 +230,7 @@ export interface OperationRequest<P = unknown> {
   readonly caller: Caller;
   readonly version: Version;
   readonly world: World;
-  /** D-82: whether the named migration is on for this request. `as` has the app's current data, if the handler has read them. */
+  /** D-82: whether the named migration is on for this request. `as` has the app's data that the handler has just read, if it has read them. */
   isMigrated(name: string, as?: MigratedApp): boolean;
   readonly graphRequest: GraphRequest;
 }
@@ -240,7 +257,9 @@ export type Served =
   | {
       readonly contract: WriteOperation;
       readonly submit: (request: OperationRequest) => Promise<unknown>;
-      /** Called if the parameters do not match the contract. The request then has the parameters as the client sent them. */
+      /**
+       * Called if the request's parameters do not match the contract. If they do not match, the handler gets the parameters as the client sent them.
+       */
       readonly refused?: (request: OperationRequest<Parameters>, error: unknown) => void;
       readonly notes?: undefined;
     };
@@ -255,7 +274,7 @@ export function serveList<P extends TObject, R extends Row>(
   return { contract, handle } as unknown as Served;
 }
 
-/** Lists nodes that belong to the addressed node. Such a list has no parameters of its own. */
+/** Lists nodes that belong to the addressed node. A list of nodes that belong to another node has no parameters of its own. */
 export const serveListOf = <P extends TObject, R extends Row>(
   contract: ListOperation<P, R>,
   list: (reader: Reader, owner: NodeId, page: PageRequest) => Promise<ListPage<R>>,
@@ -269,8 +288,8 @@ export function serveRead<P extends TObject, A extends TSchema>(
 }
 
 /**
- * A write in one transaction. `prepare` sends requests to other servers before the transaction. `handle` gets the result of `prepare`. In the
- * transaction, `handle` must check again everything that `prepare` has read.
+ * A write in one transaction. `prepare` sends requests to other servers before the transaction. In a write, `handle` gets the result of `prepare`.
+ * Inside the transaction, `handle` must check again everything that `prepare` has read.
  */
 export function serveWrite<P extends TObject, A extends TSchema, Prepared = undefined>(
   contract: WriteOperation<P, A>,
@@ -281,7 +300,10 @@ export function serveWrite<P extends TObject, A extends TSchema, Prepared = unde
   return { contract, handle, ...(prepare === undefined ? {} : { prepare }), ...(notes === undefined ? {} : { notes }) } as unknown as Served;
 }
 
-/** A write that uses one transaction for several requests. The feature opens the transaction, and responds to each request after the commit. */
+/**
+ * A write that uses one transaction for several requests. For such a shared write, the feature opens the transaction, and responds to each request
+ * after the commit.
+ */
 export const serveIntake = <P extends TObject, A extends TSchema>(
   contract: WriteOperation<P, A>,
   submit: (request: OperationRequest<Static<P>>) => Promise<Static<A>>,
@@ -312,7 +334,10 @@ export const writeOperation = <P extends TObject, A extends TSchema>(contract: O
  */
 const ofLibraries = ["format", "include_headers", "locale", "pretty", "sdk", "suppress_http_code", "transport"];
 
-/** D-315: the parameters that every operation accepts. Even an operation that refuses undeclared parameters accepts these (D-50, D-57). */
+/**
+ * D-315: the parameters that every operation accepts. Even an operation that refuses undeclared parameters accepts these general parameters (D-50,
+ * D-57).
+ */
 export const parametersOfAll: ReadonlySet<string> = new Set([
   ...["access_token", "oauth_token", "appsecret_proof", "method", "metadata", "debug", "migrations_override"],
   ...ofLibraries,

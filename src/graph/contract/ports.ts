@@ -5,16 +5,21 @@ import type { Reader, Transaction } from "#storage/database";
 import type { World } from "../worlds/world.ts";
 
 interface AppWritesPort {
-  /** VER-5c: stores the time of the app's first marketing request in Unix seconds. If a time is stored already, it stays. */
+  /**
+   * VER-5c: stores the time of the app's first marketing request in Unix seconds. If a time of a first marketing request is stored already, it stays.
+   */
   recordMarketingUse(tx: Transaction, app: NodeId, now: number): Promise<void>;
 }
 
 interface SealedValuesPort {
   /** Schedules a job that re-encrypts all values that are not sealed with the current key (D-171). */
   schedule(tx: Transaction, world: World): Promise<void>;
-  /** Returns the number of values that are sealed with another key. */
+  /** Returns the number of stored values that are sealed with another key than the current one. */
   countOthers(reader: Reader, world: World): Promise<number>;
-  /** Whether one of the server's keys can open at least one of the sealed values. The result is also true if there are no sealed values (D-344). */
+  /**
+   * Whether one of the server's keys can open at least one of the sealed values. The check of the keys also returns true if there are no sealed
+   * values (D-344).
+   */
   opensAny(reader: Reader, world: World): Promise<boolean>;
 }
 

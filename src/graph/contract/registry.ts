@@ -1,7 +1,7 @@
 /**
- * Collects the definitions of all features once at start. Its main result is a map that finds the operation by node type, method and edge. The
- * registry refuses duplicates; a node type, operation or field without a policy (D-16); errors and policies that no feature lists; and ports that no
- * feature provides.
+ * Collects the definitions of all features once at start. The main result of the registry is a map that finds the operation by node type, method and
+ * edge. The registry refuses duplicates; a node type, operation or field without a policy (D-16); errors and policies that no feature lists; and
+ * ports that no feature provides.
  */
 import { Type } from "typebox";
 import { nobody, ownApp, type Policy } from "#auth/policy";
@@ -20,13 +20,13 @@ import type { Feature } from "./feature.ts";
 import type { Access, Field, FieldSet, ListOperation, Method, NodeType, Operation, Served } from "./operation.ts";
 import { portsOfServer } from "./ports.ts";
 
-/** An operation or the read of a node, with everything that the pipeline needs to know about it after it has found it by method and path. */
+/** An operation or the read of a node, with everything that the pipeline needs to know after it has found the endpoint by method and path. */
 export interface Endpoint {
   readonly access: Access & { readonly operation: string };
   readonly served: Served | undefined;
-  /** The read of a node by its declared fields, which needs no handler. Undefined for an operation. */
+  /** The read of a node by its declared fields, which needs no handler. Undefined if the endpoint is an operation. */
   readonly reading: NonNullable<NodeType["reading"]> | undefined;
-  /** The node type of the addressed node. Undefined if the path has no id. */
+  /** The node type of the addressed node. The node type is undefined if the path has no id. */
   readonly nodeType: string | undefined;
   readonly readParams: ReadParameters;
   /** The names of the operation's own parameters, for `debug=all`. */
@@ -54,7 +54,10 @@ export class Registry {
   /** Every error that a response of the graph may have, by its name. */
   readonly errors: ReadonlyMap<string, ErrorDefinition>;
   readonly #types = new Map<string, NodeType>();
-  /** The endpoints by node type, edge and method. The node type is empty for a path without an id, and the edge is empty for the node itself. */
+  /**
+   * The endpoints by node type, edge and method. In the map of endpoints, the node type is empty for a path without an id, and the edge is empty for
+   * the node itself.
+   */
   readonly #byAddress = new Map<string, Map<string, Map<string, Endpoint>>>();
   readonly #byOperation = new Map<string, Endpoint>();
   readonly #fields = new Set<string>();
@@ -82,7 +85,7 @@ export class Registry {
     this.webhookFields = new FieldCatalogue(features.flatMap((feature) => feature.webhookFields ?? []));
   }
 
-  /** The profile of a world, and the names that schemas use in this world at the time `now`, in Unix seconds. */
+  /** The profile of a world, with the names that schemas use in this world at the time `now`, in Unix seconds. */
   servedIn({ profile, calendar }: Pick<World, "profile" | "calendar">, now: number): ServedIn {
     return {
       profile,
@@ -143,23 +146,23 @@ export class Registry {
     return edge !== undefined && this.#prefixes.get(prefix)?.has(edge) === true;
   }
 
-  /** D-20: whether the edge belongs to page messaging. Such edges have flat errors, even if the node does not exist. */
+  /** D-20: whether the path's edge belongs to page messaging. Edges of page messaging have flat errors, even if the node does not exist. */
   isFlatEdge = (edge: string | undefined): boolean => edge !== undefined && this.#flatEdges.has(edge);
 
   /**
-   * The headers of every response to a request with this method and edge. They are sent even if the node does not exist, because they depend only on
-   * the edge and reveal nothing about ids (D-90).
+   * The headers of every response to a request with this method and edge. These headers are sent even if the node does not exist, because they depend
+   * only on the edge and reveal nothing about ids (D-90).
    */
   headersOf = (method: string, edge: string | undefined): Readonly<Record<string, string>> | undefined =>
     edge === undefined ? undefined : this.#headers.get(edge)?.get(method);
 
   /**
-   * The contract of the endpoint, if the method and the edge alone decide about tokens. Undefined if the request has only an id, or if node types
-   * with this edge differ.
+   * The contract of an endpoint with this method and edge, if the method and the edge alone decide which tokens count. Undefined if the request has
+   * an id but no edge, or if the contracts of node types with this edge differ.
    */
   accessByShape = (method: string, edge: string | undefined): Access | undefined => this.#shapes.accessOf(method, edge);
 
-  /** The places in which tokens may count for a request with this method and edge. */
+  /** The sources (query, body, header) from which tokens may count for a request with this method and edge. */
   placesByShape = (method: string, edge: string | undefined): readonly Place[] => this.#shapes.placesOf(method, edge);
 
   #withNodeSet(type: NodeType): NodeType {
@@ -167,7 +170,7 @@ export class Registry {
     return reading === undefined ? type : { ...type, reading: { ...reading, set: nodeSet(type.type, reading.set, this.features, this.#setOf) } };
   }
 
-  /** Adds the fields that a caller can select after a write. They are the fields of a read of the node. */
+  /** Adds to a contract the fields that a caller can select after a write. After a write, a caller can select the fields of a read of the node. */
   #withNodeSets(served: Served): Served {
     const { contract } = served;
     if (contract.kind === "list") return { ...served, contract: withItemSet(contract, this.features) } as Served;
@@ -259,8 +262,8 @@ export class Registry {
   }
 
   /**
-   * Checks that every field that a feature adds belongs to a node type with a read. The policies of such fields are checked together with the type's
-   * own fields.
+   * Checks that every field that a feature adds belongs to a node type with a read. The policies of the added fields are checked together with the
+   * node type's own fields.
    */
   #checkExtensions({ name, fieldExtensions = [] }: Feature): void {
     const lost = fieldExtensions.find(({ on }) => this.#types.get(on)?.reading === undefined);
@@ -281,8 +284,8 @@ export class Registry {
   }
 
   /**
-   * D-16: checks the fields of a list's items. If a field has a policy of its own, that policy is checked on the item's node, so the list must have
-   * the function `nodeOf`.
+   * D-16: checks the fields of a list's items. If a field of an item has a policy of its own, the policy is checked on the item's node, so the list
+   * must have the function `nodeOf`.
    */
   #checkItems({ items, policy, operation, nodeOf }: ListOperation): void {
     this.#checkFields(items, policy, operation);
@@ -297,7 +300,7 @@ export class Registry {
       if (field.reference !== undefined && field.reference.set === undefined)
         throw new Error(`the field ${name} of ${holder} refers to a node, but only fields of nodes may do so`);
     }
-    // D-37: these fields are in every response, so every caller who may run the operation must be allowed to read them.
+    // D-37: fields that are in every response must be readable for every caller who may run the operation.
     for (const name of set.required ?? ["id"]) {
       const field = set.fields[name];
       if (field !== undefined && field.policy !== policy)
@@ -328,7 +331,10 @@ function innerOf<V>(outer: Map<string, Map<string, V>>, key: string): Map<string
   return inner;
 }
 
-/** The names that a feature defines, by kind. Paths are checked by the registry in another function, and webhook fields by their catalogue. */
+/**
+ * The names that a feature defines, by kind. The registry checks duplicate paths in another function, and the catalogue checks duplicate webhook
+ * fields.
+ */
 const namesTaken: Readonly<Record<string, (feature: Feature) => readonly string[]>> = {
   "node type": ({ nodeTypes = [] }) => nodeTypes.map(({ type }) => type),
   operation: ({ nodeTypes = [], operations = [] }) => [
@@ -367,7 +373,7 @@ function namesOf(access: Access & { readonly operation: string }, edge: string |
   return [access.operation, ...(edge === undefined ? [] : [edge]), ...new Set(numbers)];
 }
 
-/** Returns the field set of a node type's read. Callers select from this set inside a reference to such a node. */
+/** Returns the field set of a node type's read. Inside a reference to a node, callers select from the field set of that node type's read. */
 type SetOfType = (type: string) => FieldSet;
 
 /** Returns the field set with the fields that other features add to that node type. Throws if two features add the same field. */
@@ -376,7 +382,7 @@ function extendedSet(type: string, set: FieldSet, features: readonly Feature[]):
   return extensions.length === 0 ? set : withFields(type, set, Object.fromEntries(extensions.map(({ name, field }) => [name, field])));
 }
 
-/** Returns the list with all fields that callers can select from its items. Items have no edges as fields (D-38). */
+/** Returns the list with all fields that callers can select from its items. The items of a list have no edges as fields (D-38). */
 const withItemSet = (list: ListOperation, features: readonly Feature[]): ListOperation =>
   list.itemType === undefined ? list : { ...list, items: extendedSet(list.itemType, list.items, features) };
 
@@ -390,7 +396,7 @@ function nodeSet(type: string, set: FieldSet, features: readonly Feature[], setO
   return { ...whole, fields: Object.fromEntries(fields) };
 }
 
-/** Makes the field for an edge. The read of the edge checks the edge's policy. */
+/** Makes the field that reads an edge inside a node. The policy of the edge is checked when the edge is read. */
 const edgeField = (edge: ListOperation): Field => ({ schema: Type.Object({}), policy: edge.policy, edge });
 
 const resolved = (field: Field, setOf: SetOfType): Field => {
@@ -407,13 +413,16 @@ function withFields(type: string, set: FieldSet, more: Readonly<Record<string, F
 /** The facts about an endpoint that depend only on the method and the edge of a request, and not on stored data (D-90). */
 interface Shape {
   readonly accesses: readonly Access[];
-  /** The contract, if tokens work alike for all node types with this edge. Undefined if node types differ. */
+  /**
+   * The contract, if all node types with this edge accept tokens in the same way. Undefined if the node types with this edge accept tokens in
+   * different ways.
+   */
   readonly common: Access | undefined;
-  /** D-12: the places of tokens, for all node types with this edge together. */
+  /** D-12: the sources of tokens (query, body, header), for all node types with this edge together. */
   readonly places: readonly Place[];
 }
 
-/** The key for a method that the edge does not have. Its facts are those of all methods of the edge together. */
+/** The map's key for a method that the edge does not have. The facts under this key are those of all methods of the edge together. */
 const ANY = "";
 
 class Shapes {
@@ -425,7 +434,8 @@ class Shapes {
     for (const method of [contract.method, ANY]) {
       const accesses = [...(byMethod.get(method)?.accesses ?? []), contract];
       const counting = new Set<Place>(accesses.flatMap(({ scheme }) => schemes[scheme].places));
-      // The order is always the same. So if a request has two invalid tokens, the same one is reported with and without an edge.
+      // The sources of tokens are always in the same order. The fixed order lets a request with two invalid tokens get an error about the same token
+      // with and without an edge.
       const places = [...clientsScheme.places, ...schemes.client.places].filter((place) => counting.has(place));
       const isCommon = accesses.every(({ scheme, tokenless }) => scheme === contract.scheme && tokenless === contract.tokenless);
       byMethod.set(method, { accesses, places, common: isCommon ? contract : undefined });
@@ -433,14 +443,17 @@ class Shapes {
   }
 
   /**
-   * The contract, if the method and the edge alone decide about tokens. Undefined if the request has only an id, or if node types with this edge
-   * differ.
+   * The contract of an endpoint, if the method and the edge alone decide which tokens count. Undefined if the request has an id but no edge, or if
+   * the contracts of node types with this edge differ.
    */
   accessOf(method: string, edge: string | undefined): Access | undefined {
     return edge === undefined ? undefined : this.#byEdge.get(edge)?.get(method)?.common;
   }
 
-  /** D-93: the places in which tokens may count. If the request has only an id, or an edge that no node type has, tokens count in every place. */
+  /**
+   * D-93: the sources (query, body, header) from which tokens may count. If the request has only an id, or an edge that no node type has, tokens
+   * count from every source.
+   */
   placesOf(method: string, edge: string | undefined): readonly Place[] {
     const byMethod = edge === undefined ? undefined : this.#byEdge.get(edge);
     return (byMethod?.get(method) ?? byMethod?.get(ANY))?.places ?? clientsScheme.places;

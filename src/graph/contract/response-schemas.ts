@@ -1,4 +1,7 @@
-/** Makes the schema of an operation's 200 response from its contract. Documents use the schema, and tests check every response with it. */
+/**
+ * Makes the schema of an operation's 200 response from its contract. Documents use the schema of the response, and tests check every response with
+ * it.
+ */
 import { type TObject, type TSchema, Type } from "typebox";
 import type { ErrorName } from "#kernel/errors";
 import { SHAPE_OF } from "../schema/schema-node.ts";
@@ -18,8 +21,8 @@ const pagingSchema = (isCursorsOnly: boolean): TObject =>
   );
 
 /**
- * The schema of an object with all fields of the profile. Only required fields are in every response. `shapeOf` is the node type that the schema
- * describes, because the schemas of two node types may have the same keys.
+ * The schema of an object with all fields of the profile. Only required fields are in every response, so the schema requires no others. `shapeOf` is
+ * the node type that the schema describes, because the schemas of two node types may have the same keys.
  */
 function fieldSetSchema(set: FieldSet, profile: "strict" | "clients", shapeOf?: string): TObject {
   const required = set.required ?? ["id"];
@@ -41,8 +44,8 @@ function fieldSchema({ schema, nested, reference, edge }: Field, profile: "stric
 }
 
 /**
- * The schema of a value inside which a caller may select. D-38: only `id` is required inside such an object, because a selection may leave out the
- * other keys.
+ * The schema of a value inside which a caller may select. D-38: only `id` is required inside a selectable object, because a selection may leave out
+ * the other keys.
  */
 function selectableSchema(schema: TSchema): TSchema {
   const { properties, items, required } = schema as { properties?: Record<string, TSchema>; items?: TSchema; required?: string[] };

@@ -8,21 +8,24 @@ import { parseVersion, type Version } from "#kernel/versions";
 export interface Address {
   /** The version in the path. Undefined if the path does not name a version. */
   readonly version: Version | undefined;
-  /** A node id or `me`. Undefined if the path has neither. */
+  /** A node id or `me`. Undefined if the path has neither a node id nor `me`. */
   readonly id: NodeId | "me" | undefined;
-  /** The edge after the id, or the whole path of an address without an id (`debug_token`). Undefined if the request is for the node itself. */
+  /**
+   * The edge after the id, or the whole path of an address without an id (`debug_token`). The edge is undefined if the request is for the node
+   * itself.
+   */
   readonly edge: string | undefined;
   /** The fixed path segment before the id (`pages`). */
   readonly prefix: string | undefined;
   /**
-   * The path of a request that no endpoint can serve. Such an address still has a version, and the edge that decides the form of its error (D-20,
-   * D-83). If the address also has an `id`, no node has this number as its id; the operation H7 then responds as for a missing migration intent
+   * The path of a request that no endpoint can serve. A path without an endpoint still has a version, and an edge that decides the form of its error
+   * (D-20, D-83). If a path without an endpoint has an `id`, no node has that id; the operation H7 then responds as for a missing migration intent
    * (D-02).
    */
   readonly unknown?: string;
 }
 
-/** The greatest number of segments in a path. Addresses of the interface have fewer. */
+/** The greatest number of segments in a path. Addresses of the interface have fewer segments than this limit. */
 const SEGMENTS_MAX = 4;
 
 /** The segments of a path. Repeated slashes count as one slash (D-02), and a slash at the end is ignored. */
@@ -88,7 +91,10 @@ export function parseAddress(path: string, isVersioned: boolean, words: KnownSeg
   return segments.length === at + 1 && isDecimal(word) ? { ...unknown, id: word as NodeId } : unknown;
 }
 
-/** The address of a path that no endpoint can serve. D-20: the edge of such an address is the first segment that is an edge of any node type. */
+/**
+ * The address of a path that no endpoint can serve. D-20: if no endpoint serves the path, its edge is the first segment that is an edge of any node
+ * type.
+ */
 function unknownAddress(segments: readonly string[], version: Version | undefined, words: KnownSegments): Address {
   const edge = segments.find((word) => words.isEdge(word) || words.isLiteral(word));
   return { version, id: undefined, edge, prefix: undefined, unknown: `/${segments.join("/")}` };

@@ -54,7 +54,7 @@ export function missingToken({ registry, world }: Incoming, { address, method }:
   return (scheme === undefined ? undefined : missingCredential([], schemeFor(scheme, world.profile))) ?? tokenMissing("access_token");
 }
 
-/** D-90, D-93: the tokens of the request from the query, the body and the header, as far as they count for requests with this method and edge. */
+/** D-90, D-93: the tokens of the request from the query, the body and the header, if they count for requests with this method and edge. */
 function presentedFor({ request, registry, world }: Incoming, { address, method }: Addressed): readonly Presented[] {
   const { profile } = world;
   const isByClient = registry.accessByShape(method, address.edge)?.scheme === "client";

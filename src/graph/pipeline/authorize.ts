@@ -20,13 +20,16 @@ import type { GraphRequest, SurfaceName } from "./request.ts";
 import { notFound } from "./route.ts";
 import type { Authenticated, Incoming, Resolved, Versioned, Visible } from "./stages.ts";
 
-/** The id of a node that never exists. The policies run on this id if the addressed node is missing. */
+/**
+ * The id of a node that never exists, used in place of a missing node's id. If the addressed node is missing, the policies run on this id, which no
+ * node has.
+ */
 const NO_NODE = nodeId("9223372036854775807");
 
 /**
  * D-336: a request for a node that the caller may not see runs the same SQL statements as a request for a missing node, because a difference in
- * response time would show that the node exists. So both requests read the node, and both run every policy of `readingPolicies`. `cached`: whether
- * the node came from the cache.
+ * response time would show that the node exists. A request for a hidden node and one for a missing node both read the node, and both run every policy
+ * of `readingPolicies`. `cached`: whether the node came from the cache.
  */
 export async function conceal(
   { world, registry }: Incoming,
@@ -60,8 +63,8 @@ function seeAs(world: World, resolved: Resolved, credentials: readonly Credentia
 }
 
 /**
- * D-93: if no token of the request is where the operation expects one (query, body or header), `authorize` refuses the request later. Until then all
- * tokens decide whether the node is visible.
+ * D-93: if no token of the request is where the operation expects one (query, body or header), `authorize` refuses the request later. Until the
+ * missing token is reported, all tokens of the request decide whether the node is visible.
  */
 function placedCredentials(world: World, { endpoint, credentials }: Resolved): readonly Credential[] {
   const scheme = schemeFor(endpoint.access.scheme, world.profile);
@@ -71,7 +74,7 @@ function placedCredentials(world: World, { endpoint, credentials }: Resolved): r
   return placed.length === 0 ? credentials : placed;
 }
 
-/** D-13 [clients]: an app may allow requests of some operations without a token. A request without a token counts as a request of the app itself. */
+/** D-13 [clients]: an app may allow requests without a token for some operations. A request without a token counts as a request of the app itself. */
 async function seeWithoutToken(world: World, resolved: Resolved): Promise<Visible | undefined> {
   const { endpoint, node } = resolved;
   const { scheme, tokenless } = endpoint.access;
@@ -87,7 +90,7 @@ function checkFor(world: World, credentials: readonly Credential[], app: AppFact
   return authorizationCheck(credentials, app, subject, { reader: database.reader, ports, facts, profile });
 }
 
-/** Returns the checks of the tokens that count; the same tokens decide which fields are shown. Throws if a required token or its proof is missing. */
+/** Returns the checks of the tokens that count; the tokens also decide which fields are shown. Throws if a required token or its proof is missing. */
 export function countingChecks(
   { request, world, now }: Incoming,
   { method, endpoint: { access }, credentials, dead, caller, subject, check }: Versioned,
@@ -108,8 +111,8 @@ export function authorizeCaller({ request }: Incoming, { endpoint }: Versioned, 
 }
 
 /**
- * Counts the request. Throws if a rate limit is exceeded (D-22). A read inside a response does not count, because the request around it has been
- * counted (D-38).
+ * Counts the request. Throws if a rate limit is exceeded (D-22). A read inside a response does not count against the rate limit, because the request
+ * around it has been counted (D-38).
  */
 export function countRequest({ world, isInside }: Incoming, { caller, subject }: Versioned): void {
   const refused = isInside === true ? undefined : world.rateLimits.take(caller.app.id, subject.owner, world.clock.nowMs());
@@ -155,8 +158,8 @@ async function authorizeAgain(incoming: Incoming, versioned: Versioned, check: r
 }
 
 /**
- * Returns the tokens that count. Throws if a token that the scheme requires is missing, if two of its sources (query, body, header) have different
- * tokens (D-12), or if a source that counts has an invalid token. In page messaging each of the three tokens is checked by itself.
+ * Returns the tokens that count. Throws if a required token is missing, if the query, the body and the header have different tokens (D-12), or if one
+ * of those that count is invalid. In page messaging each of the three tokens is checked by itself.
  */
 function countingCredentials(
   scheme: Scheme,

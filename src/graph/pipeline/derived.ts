@@ -1,6 +1,6 @@
 /**
  * Makes requests from another request: the requests of a batch, the reads of `ids=`, and reads inside a response. The text of a derived request is
- * parsed like that of a request over HTTP; everything else is copied from the request around it.
+ * parsed like the text of a request over HTTP; everything else is copied from the outer request.
  */
 import type { ParsedBody } from "../request-text/body.ts";
 import { parsePairs } from "../request-text/pairs.ts";

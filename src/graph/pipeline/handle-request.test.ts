@@ -37,7 +37,7 @@ onEachDatabase("the pipeline", (database) => {
     const begun: string[] = [];
     const plaza = await open({ workBegins: (work: string, id?: string) => begun.push(id === undefined ? work : `${work} of ${id}`) });
     await plaza.post(labels, { ...all("page"), body: { page_label_name: "held" } });
-    // The three parts of the write are its parameters, its transaction and its response.
+    // The three fields of the write are its parameters, its transaction and its response.
     expect(begun.splice(0)).toEqual(["createLabel", "createLabel", "createLabel"]);
   });
 
@@ -129,7 +129,7 @@ onEachDatabase("the pipeline", (database) => {
       const traceless = ({ status, headers, body }: typeof hidden) =>
         JSON.stringify({ status, headers: { ...headers, "x-pf-trace-id": "" }, body: { ...body, pftrace_id: "" } }).replaceAll("2777", "2001");
       expect(traceless(hidden)).toBe(traceless(missing));
-      // The usage of the page is not shown, either.
+      // The page's usage of its quota is not shown, either.
       await plaza.get(labels, { token: "page" });
     }
     expect((await plaza.get(labels, { token: "page" })).headers).toMatchObject({

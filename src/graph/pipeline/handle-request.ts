@@ -1,7 +1,6 @@
 /**
  * The pipeline. The steps take and return plain data, so a batch can send each of its requests through the pipeline, and a test needs no socket. Each
- * step returns a value with everything that is known about the request so far (`stages.ts`); the last of these values decides how an error is
- * rendered.
+ * step returns a value with everything that is known about the request so far (`stages.ts`); the last such value decides the form of an error.
  *
  * **Invariant:** a node that the caller may not see and a node that does not exist get the same response, byte for byte, apart from the trace id.
  */
@@ -48,13 +47,15 @@ export interface RequestDeps {
   traceId(): string;
   /** The machine's time in ms, for the durations of a request's steps. */
   monotonicMs(): number;
-  /** The pipeline calls this function with every error that is not in the error catalogue. */
+  /** Called with every error of the pipeline that is not in the error catalogue. */
   onUnexpected(error: unknown, traceId: string): void;
-  /** Undefined if traces are off. */
+  /** The tracer is undefined if traces are off. */
   readonly tracing?: Tracing | undefined;
 }
 
-/** Handles a request whose surface the `http` layer has found. The promise never rejects, because an error becomes a response, too. */
+/**
+ * Handles a request whose surface the `http` layer has found. The promise of the response never rejects, because an error becomes a response, too.
+ */
 export function handleRequest(deps: RequestDeps, world: World, request: GraphRequest): Promise<GraphResponse> {
   world.database.confirm();
   // If another process may have moved the world's clock, the request waits until the new time has been read.
@@ -69,7 +70,7 @@ async function serveAfter(rereading: Promise<unknown>, deps: RequestDeps, world:
 const begin = (deps: RequestDeps, world: World, request: GraphRequest): Promise<GraphResponse> =>
   deps.tracing === undefined ? serve(deps, world, request) : traced(deps, deps.tracing, world, request);
 
-/** D-356: handles a request in a span of its own. The span of a batch is the parent of the spans of its requests. */
+/** D-356: handles a request in a trace span of its own. In a trace, the span of a batch is the parent of the spans of its requests. */
 function traced(deps: RequestDeps, tracing: Tracing, world: World, request: GraphRequest): Promise<GraphResponse> {
   const { method, surface, batchDepth } = request;
   const attributes = { "http.request.method": method, "plaza.surface": surface, "plaza.world": world.name };
@@ -88,7 +89,7 @@ function traced(deps: RequestDeps, tracing: Tracing, world: World, request: Grap
   });
 }
 
-/** The progress of a request through the pipeline. The story in the request log and the form of an error are made from this object. */
+/** The progress of a request through the pipeline. The request's story in the request log and the form of an error are made from its progress. */
 interface Progress {
   reached: Reached;
   step: number;
@@ -96,10 +97,10 @@ interface Progress {
   fault: AppliedFault<RequestFaultInput> | undefined;
   parsed: Parsed | undefined;
   followed: Followed | undefined;
-  /** The requests of a batch or of `ids=`. */
+  /** The progress of each request of a batch or of `ids=`. */
   parts: ServedPart[] | undefined;
   span: OpenSpan | undefined;
-  /** The addressed node, if its type has no operation for the method and edge. */
+  /** The addressed node, set if its type has no operation for the method and edge. */
   found: NodeRef | undefined;
 }
 
@@ -107,7 +108,7 @@ const progressOf = (times?: number[], span?: OpenSpan): Progress => ({
   ...{ reached: {}, step: 1, times, fault: undefined, parsed: undefined, followed: undefined, parts: undefined, span, found: undefined },
 });
 
-/** Begins the next step of the story. */
+/** Begins the next step of the request's story. */
 function nextStep({ monotonicMs }: RequestDeps, progress: Progress): void {
   progress.step++;
   progress.times?.push(monotonicMs());
@@ -169,8 +170,9 @@ async function serveMany(
 }
 
 /**
- * D-150: applies the first fault that matches the request. Throws the error of the fault. If the fault changes the world, the request starts again at
- * its first step, because its tokens may be invalid now; the function then resolves with the restarted request.
+ * D-150: applies the first fault that matches the request. Throws the error that the fault demands, if the fault demands one. If the fault changes
+ * the world, the request starts again at its first step, because its tokens may be invalid now; the function then resolves with the restarted
+ * request.
  */
 async function struck(
   incoming: Incoming,
@@ -206,7 +208,7 @@ function addressOf(incoming: Incoming, progress: Progress): Addressed {
 /** The node and the operation of a request. */
 interface Target {
   readonly id: NodeId | undefined;
-  /** Whether the node was in the cache. */
+  /** Whether the addressed node was in the cache. */
   readonly isCached: boolean;
   readonly resolved: Resolved;
 }
@@ -230,13 +232,15 @@ async function resolve(incoming: Incoming, authenticated: Authenticated, progres
   throw resolved;
 }
 
-/** Makes the response to a request, or to a read inside the response to a request. Faults and rate limits do not apply to such an inner read. */
+/**
+ * Makes the response to a request, or to a read inside the response to a request. Faults and rate limits do not apply to a read inside a response.
+ */
 async function answer(deps: RequestDeps, incoming: Incoming, authenticated: Authenticated, progress: Progress): Promise<unknown> {
   const { world } = incoming;
   const { span } = progress;
   const { id, isCached, resolved } = await resolve(incoming, authenticated, progress);
   progress.reached = resolved;
-  // A world without faults skips this `await`.
+  // A world without faults skips this `await` to save time.
   const again = world.faults.isEmpty ? undefined : await struck(incoming, resolved.endpoint.access.operation, resolved, progress);
   if (again !== undefined) return answer(deps, ...again, progress);
 
@@ -278,7 +282,7 @@ async function answer(deps: RequestDeps, incoming: Incoming, authenticated: Auth
   span?.step("handle");
   const result = await (parsed.kind === "write"
     ? write(parsed, prepared, authorizingAgain(incoming, versioned, check), (tx) => {
-        // If the transaction runs again, the webhooks of its last run count.
+        // If the transaction is run again, only the webhooks of its last run count.
         progress.followed = world.webhooks.followed(tx);
       })
     : read(parsed));
@@ -291,8 +295,9 @@ async function answer(deps: RequestDeps, incoming: Incoming, authenticated: Auth
 }
 
 /**
- * Reads an edge, or a node that a field names, inside a response (D-38). The read has the caller's rights, so it shows no more than a request of the
- * caller would. Resolves with undefined if the caller would get the error for a missing node. Rejects with every other error of that read.
+ * Reads an edge, or a node that a field names, inside a response (D-38). A read inside a response has the caller's rights, so it shows no more than a
+ * request of the caller would. Resolves with undefined if the caller would get the error for a missing node. Rejects with every error of the inner
+ * read except the error for a missing node.
  */
 async function readPart(deps: RequestDeps, around: Incoming, { address }: Versioned, part: Part): Promise<unknown> {
   const incoming: Incoming = { ...around, request: requestOfPart(around.request, address.version, part), isInside: true, upgrades: [] };
@@ -302,7 +307,7 @@ async function readPart(deps: RequestDeps, around: Incoming, { address }: Versio
     const authenticated = authenticate(incoming, addressed, await findTokens(incoming, addressed));
     progress.reached = authenticated;
     const response = await answer(deps, incoming, authenticated, progress);
-    // An upgrade counts only if the read succeeds, because the response does not mention a refused read.
+    // An upgrade to a later version counts only if the inner read succeeds, because the response does not mention a refused read.
     around.upgrades.push(...upgradesOf(incoming, progress.reached));
     return response;
   } catch (error) {
@@ -334,10 +339,10 @@ function graphErrorOf(deps: RequestDeps, { traceId }: Incoming, thrown: unknown)
   return internalError();
 }
 
-/** Adds the story to the response. The story of a request in a batch becomes a part of the story of the batch. */
+/** Adds the request's story to the response. The story of a request in a batch is added to the story of the batch. */
 function reported(deps: RequestDeps, { batchDepth }: GraphRequest, progress: Progress, response: GraphResponse, error?: GraphError): GraphResponse {
   progress.times?.push(deps.monotonicMs());
-  // The response may be changed, because it was made for this request and no other code holds it yet.
+  // The response object may be changed, because it was made for this request and no other code uses it yet.
   response.story = batchDepth > 0 ? storyOfPart(progress, error) : storyOf(progress, error);
   if (progress.parts !== undefined) response.parts = progress.parts;
   return response;

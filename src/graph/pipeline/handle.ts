@@ -3,7 +3,7 @@
 import type { Transaction } from "#storage/database";
 import type { ParsedList, ParsedNode, ParsedRead, ParsedWrite } from "./parse.ts";
 
-/** Sends a write's requests to other servers, before the write's transaction. Undefined if the operation has no such requests. */
+/** Sends a write's requests to other servers, before the write's transaction. Undefined if the operation sends no requests to other servers. */
 export function prepare({ served, request }: ParsedWrite): Promise<unknown> | undefined {
   if (served.submit !== undefined || served.prepare === undefined) return undefined;
   const { prepare } = served;
@@ -29,8 +29,8 @@ export function read(parsed: ParsedNode | ParsedList | ParsedRead): Promise<unkn
 }
 
 /**
- * Calls the feature for a write. Resolves with the response. If the promise rejects, the transaction is rolled back. `onBegun` is called in the
- * transaction.
+ * Calls the feature for a write. Resolves with the response to the write. If the handler's promise rejects, the transaction is rolled back. `onBegun`
+ * is called when the write's transaction has begun.
  */
 export function write(
   { served, request }: ParsedWrite,
@@ -43,7 +43,7 @@ export function write(
     onBegun(tx);
     request.world.workBegins(served.contract.operation);
     const response = await served.handle(request, tx, prepared);
-    // Rights are checked after the handler, which may have waited for a lock.
+    // The caller's rights are checked after the handler, which may have waited for a lock.
     if (served.prepare !== undefined) await authorizeAgain(tx);
     return response;
   });

@@ -1,6 +1,6 @@
 /**
- * Reads parameters by the contract, for the step `parse`. Values arrive as text (query, form) or as JSON. Each value is converted as its schema says,
- * or refused with an error that names the parameter (D-21). Unknown parameters are ignored (D-34).
+ * Reads parameters by the operation's contract, for the step `parse`. Values arrive as text (query, form) or as JSON. Each parameter is converted as
+ * its schema says, or refused with an error that names the parameter (D-21). Unknown parameters are ignored (D-34).
  */
 import type { TObject } from "typebox";
 import { invalidParameter } from "#kernel/errors";
@@ -41,7 +41,7 @@ const booleans = new Map<unknown, boolean>([
   ...[false, 0, "false", "0", "False", "FALSE"].map((no) => [no, false] as const),
 ]);
 
-/** Whether a flag is on. Used for flags that are not in a contract. */
+/** Whether the parameter of a flag says that the flag is on. The function is used for flags that are not in a contract. */
 export const isYes = (flag: unknown): boolean => booleans.get(flag) === true;
 export const isNo = (flag: unknown): boolean => booleans.get(flag) === false;
 
@@ -49,7 +49,7 @@ const parsed = (text: string): unknown => parseJsonOr(text, (problem) => new Val
 
 /**
  * Returns the value as text: a number becomes text with all its digits. A number that is too large for a float is returned unchanged, and a later
- * check refuses it.
+ * check refuses the number.
  */
 export function textOf(value: unknown): unknown {
   if (value instanceof JsonNumber) return Number.isFinite(Number(value.text)) ? value.text : value;

@@ -1,6 +1,6 @@
 /**
- * The step `parse`: reads parameters, fields and page by the contract. This step does not read the database. After this step, parameters are
- * well-formed, so no later step checks their form.
+ * The step `parse`: reads parameters, fields and page by the contract. The step `parse` does not read the database. After the step `parse`,
+ * parameters are well-formed, so no later step checks their form.
  */
 import type { AuthorizationCheck } from "#auth/authorize";
 import { isDataAccessOver } from "#auth/token";
@@ -46,7 +46,7 @@ export interface ParsedList {
   readonly kind: "list";
   readonly request: ListRequest;
   readonly served: ServedOf<"list">;
-  /** The name of the list. A cursor works only with the list whose name it has. */
+  /** The name of the list, which its cursors contain. A cursor works only with the list for which it was made, whose name it contains. */
   readonly name: string;
   readonly projection: Projection;
   readonly access: FieldAccess;
@@ -62,14 +62,14 @@ export interface ParsedWrite {
   readonly kind: "write";
   readonly request: OperationRequest;
   readonly served: ServedOf<"write">;
-  /** D-33: the fields that are read after the write. Undefined if no fields are read. */
+  /** D-33: the fields of the node that are read after the write. Undefined if no fields of the node are read. */
   readonly projection: Projection | undefined;
   readonly access: FieldAccess;
 }
 
 export type Parsed = ParsedNode | ParsedList | ParsedRead | ParsedWrite;
 
-/** Reads the parameters of the request. Throws the request's `defect`, or `invalidParameter`. */
+/** Reads the parameters of the request. Throws the error that decoding the request has found (`defect`), or `invalidParameter`. */
 export function parse(incoming: Incoming, versioned: Versioned, check: readonly AuthorizationCheck[]): Parsed {
   const { request: graphRequest, world, registry, now } = incoming;
   if (graphRequest.defect !== undefined) throw graphRequest.defect;
@@ -117,8 +117,8 @@ function readParams(endpoint: Endpoint, sent: OperationRequest<Parameters>, wher
 }
 
 /**
- * The write, ready to be handled. A wrong selection is refused before anything is written. An intake, which is a write that shares its transaction
- * with other writes, does not return fields of a node.
+ * The write with its checked parameters, ready to be handled. A wrong `fields` selection is refused before anything is written. An intake, which is a
+ * write that shares its transaction with other writes, does not return fields of a node.
  */
 function writeOf(
   { world, registry, now }: Incoming,
@@ -135,7 +135,7 @@ function writeOf(
 }
 
 function selectionOf(fields: unknown): Selection | undefined {
-  // D-34: null means that the parameter is left out.
+  // D-34: null means that the client left the parameter out.
   if (fields === undefined || fields === null || fields === "") return undefined;
   if (typeof fields === "string" && !fields.startsWith("[")) return knownSelection(fields);
   // D-161: a text that is JSON is not split at commas, because nested selections have commas, too.
@@ -145,8 +145,8 @@ function selectionOf(fields: unknown): Selection | undefined {
 }
 
 /**
- * The greatest number of cached selections. The cache helps because clients ask for the same fields many times. A cached text has at most 256
- * characters.
+ * The greatest number of cached selections. The cache of selections saves time because clients ask for the same fields many times. A text in the
+ * cache of selections has at most 256 characters.
  */
 const SELECTIONS_MAX = 512;
 const SELECTION_CHARACTERS_MAX = 256;
@@ -168,7 +168,7 @@ export function parametersOf({ query, body }: Placed): Parameters {
   if (isEmpty(body)) return query;
   if (isEmpty(query)) return body;
   const parameters: Record<string, unknown> = { ...query, ...body };
-  // D-41: null in the body does not replace a value of the query.
+  // D-41: null in the body does not replace a value that the query has.
   for (const name in query) if (body[name] === null) parameters[name] = query[name];
   return parameters;
 }
@@ -178,8 +178,8 @@ const withFiles = (parameters: Parameters, { files }: Pick<GraphRequest, "files"
   files.size === 0 ? parameters : { ...parameters, ...Object.fromEntries(files) };
 
 /**
- * Checks the parameters that belong only in the query or only in the body. Throws `invalidParameter` if such a parameter has two different values,
- * and in the profile `strict` also if it is only in the wrong one of the two.
+ * Checks the parameters that belong only in the query or only in the body. Throws `invalidParameter` if the query and the body have different values
+ * for such a parameter, and in the profile `strict` also if only the wrong one has it.
  */
 export function checkPlaces({ query, body }: Placed, places: Readonly<Record<string, Place>>, profile: Profile): void {
   for (const name in places) {

@@ -1,4 +1,7 @@
-/** The step `render`: makes status, headers and JSON text. The headers depend on the last step that the request has reached. */
+/**
+ * The step `render`: makes the response's status, headers and JSON text. The headers of the response depend on the last step that the request has
+ * reached.
+ */
 import { hash } from "node:crypto";
 import { unixSeconds } from "#kernel/clock";
 import type { GraphError } from "#kernel/errors";
@@ -35,8 +38,8 @@ export const renderPart = ({ traceId }: Incoming, { status, headers, body }: Gra
 });
 
 /**
- * D-20: the form of an error. The operation decides the form as soon as it is found. Before that, and if the caller may not know that the node
- * exists, the method and edge of the request decide.
+ * D-20: the form of an error. The operation decides the form of an error as soon as the operation is found. Before the operation is found, and if the
+ * caller may not know that the node exists, the method and edge decide the form of the error.
  */
 const errorFormOf = ({ request, registry }: Incoming, reached: Reached): ErrorForm =>
   reached.endpoint === undefined ? formByShape(request, reached, registry) : reached.endpoint.access.errorForm;
@@ -54,8 +57,8 @@ function headersOf(incoming: Incoming, reached: Reached): Record<string, string>
   const headers: Record<string, string> = {
     "content-type": "application/json; charset=UTF-8",
     "x-pf-trace-id": traceId,
-    // D-83: this header has the version that served the response. If the request failed before its version was chosen, the header has the version of
-    // the path; if the path has no version, the header has the newest version.
+    // D-83: the version header names the version that served the response. If the request failed before its version was chosen, the header has the
+    // version of the path, or without one the newest version.
     [SERVED_VERSION]:
       fixedVersions[request.surface] ?? formatVersion(served?.version ?? address?.version ?? newestVersion(world.calendar, unixSeconds(world.clock))),
     "x-app-usage": appUsage(app === undefined ? 0 : world.rateLimits.appUsage(app.id)),

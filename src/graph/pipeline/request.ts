@@ -8,8 +8,8 @@ import type { NodeId } from "#kernel/ids";
 export type SurfaceName = "base" | "app" | "microblog" | "ads" | "social_login";
 
 /**
- * Decoded parameters by name. A value is a text, a JSON value, or the list or object that repeated names or names such as `a[b]` make. The object has
- * no prototype.
+ * Decoded parameters by name. A parameter's value is a text, a JSON value, or the list or object that repeated names or names such as `a[b]` make.
+ * The object of parameters has no prototype.
  */
 export type Parameters = Readonly<Record<string, unknown>>;
 
@@ -22,20 +22,20 @@ export interface UploadedFile {
 /** The quota of the server's capacity that a running request uses (D-97). */
 export interface Admission {
   /**
-   * From now on the request counts against `app`, to which its valid token belongs, and no longer against the address of its client alone. Throws
-   * `overloaded` if the server is full and the app has used up its quota.
+   * From this call on, the request counts against `app`, to which its valid token belongs, and no longer against the address of its client alone.
+   * Throws `overloaded` if the server is full and the app has used up its quota.
    */
   countAgainst(app: string): void;
   /**
-   * Runs `wait`, which waits for another server. During this time the request does not count as running. Throws `tooManyWaiting` if too many requests
-   * of the app are already waiting. Rejects with the error of `wait`.
+   * Runs `wait`, a function that waits for another server. While it waits for another server, the request does not count as running. Throws
+   * `tooManyWaiting` if too many requests of the app are already waiting. Rejects with the error of the function `wait`.
    */
   whileWaiting<T>(wait: () => Promise<T>): Promise<T>;
 }
 
 /**
- * The door of a closed world (D-333). An empty world answers the request, until the request presents a token or a node id that the closed world has
- * stored. If that opens the door, the empty world's response is dropped and the world itself answers.
+ * The door decides whether a request reaches a closed world (D-333). An empty world answers the request, until the request presents a token or a node
+ * id that the closed world has stored. If the token or id opens the door, the empty world's response is dropped and the world itself answers.
  */
 export interface Door {
   readonly isOpened: boolean;
@@ -46,11 +46,11 @@ export interface Door {
 
 export interface GraphRequest {
   readonly surface: SurfaceName;
-  /** The HTTP method in upper case, as the client sent it. The pipeline applies the parameter `method`. */
+  /** The HTTP method in upper case, as the client sent it. Another step of the pipeline applies the parameter `method`. */
   readonly method: string;
   /** The path below the surface's mount, still percent-encoded, e.g. `/v26.0/2001/personas`. */
   readonly path: string;
-  /** The query string as the client sent it, without `?`. Links in the response repeat this text. */
+  /** The query string as the client sent it, without `?`. Links in the response repeat the text of the query string. */
   readonly queryText: string;
   readonly query: Parameters;
   readonly body: Parameters;
@@ -60,19 +60,19 @@ export interface GraphRequest {
   /** The scheme, host and mount as the client used them, without a trailing slash (D-01). */
   readonly baseUrl: string;
   /**
-   * The error that was found while the request's text was decoded. The step `parse` throws it, so that only callers with a right to the operation
-   * learn of the error.
+   * The error that was found while the request's text was decoded. The step `parse` throws the decoding error, so that only callers with a right to
+   * the operation learn of the error.
    */
   readonly defect?: GraphError | undefined;
-  /** The machine's time in ms when the request arrived. Undefined if no code has asked for the time yet. */
+  /** The machine's time in ms when the request arrived. Undefined if no code has asked for the time of arrival yet. */
   readonly receivedMs?: number | undefined;
   /** How deep this request is nested in batches: 0 for a request that came over HTTP. */
   readonly batchDepth: number;
-  /** The trace id of the batch to which this request belongs. The request log has one entry for the batch, and none for its requests. */
+  /** The trace id of the batch to which this request belongs. The request log has one entry for the whole batch and no entries for its requests. */
   readonly batchTraceId?: string;
   /**
-   * The capacity that the request uses. Requests in a batch use the capacity of the batch. Undefined if the server does not limit its capacity, as in
-   * tests.
+   * The quota of the server's capacity that the request uses. Requests in a batch use the capacity of the batch. The capacity is undefined if the
+   * server does not limit it, as in tests.
    */
   readonly admission?: Admission | undefined;
   /** Set if the request is for a closed world, or for a world that does not exist. Requests in a batch use the door of the batch. */
@@ -82,7 +82,7 @@ export interface GraphRequest {
 export interface GraphResponse {
   readonly status: number;
   readonly headers: Record<string, string>;
-  /** The body as JSON text. The body is empty for HEAD and 304. */
+  /** The response's body as JSON text. The response's body is empty for HEAD and 304. */
   readonly body: string;
   /** The operation's name, for the request log and the metrics. */
   readonly operation: string;
@@ -110,13 +110,14 @@ export interface Damage {
   readonly body_bytes_per_second: number | undefined;
 }
 
-/** The pipeline, as a batch or `ids=` calls it for one of its requests. */
+/** Runs the pipeline for one of the requests of a batch or of `ids=`. */
 export type HandleRequest = (request: GraphRequest) => Promise<GraphResponse>;
 
 declare global {
   interface JSON {
     /**
-     * Makes a value that `stringify` writes as this text. The types of TypeScript lack this function. Throws `SyntaxError` if the text is not JSON.
+     * Makes a value that `stringify` writes as this text. TypeScript's own types do not have `JSON.rawJSON`. Throws `SyntaxError` if the text is not
+     * JSON.
      */
     rawJSON(text: string): unknown;
   }

@@ -16,8 +16,8 @@ import { notFoundNode } from "./route.ts";
 import type { Incoming, Versioned } from "./stages.ts";
 
 /**
- * Makes the response from the result of the step `handle`. Returns the response or a promise of it. Throws or rejects if the caller named a field
- * that the caller may not read (D-16, D-21).
+ * Makes the response from the result of the step `handle`. Returns the response or a promise of the response. Throws or rejects if the caller named a
+ * field that the caller may not read (D-16, D-21).
  */
 export function respond(incoming: Incoming, versioned: Versioned, parsed: Parsed, result: unknown, readPart: ReadPart): unknown {
   const shown = withFields(incoming.registry, parsed, result, readPart);
@@ -52,7 +52,7 @@ function withFields(registry: Registry, parsed: Parsed, result: unknown, readPar
 
 const sourceOf = (request: ReadRequest, readPart: ReadPart): ProjectionSource => ({ request, reader: request.world.database.reader, readPart });
 
-/** The node, or a promise of it. */
+/** The node's object in the response, or a promise of this object. */
 function nodeOf(registry: Registry, source: ProjectionSource, parsed: ParsedNode, row: Row): Item | Promise<Item> {
   const { projection, access, hasMetadata } = parsed;
   if (projection.policy === access.policy && !hasMetadata) return projected(source, row, projection);
@@ -71,7 +71,7 @@ function projected(source: ProjectionSource, row: Row, projection: Projection): 
   return projectRows(source, [row], projection).then(([response = {}]) => response);
 }
 
-/** The items of a list, or a promise of them. */
+/** The items of a list, or a promise of these items. */
 function itemsOf(source: ProjectionSource, parsed: ParsedList, { rows }: ListResult<Row>): Items | Promise<Items> {
   const { request, projection, access } = parsed;
   if (projection.policy !== access.policy) return readableItems(source, parsed, rows);
@@ -99,7 +99,7 @@ async function listOf(source: ProjectionSource, parsed: ParsedList, found: ListR
   return found.extras === undefined ? { data, paging } : { data, paging, ...found.extras };
 }
 
-/** D-33: reads the node whose `id` the write responds with, or the addressed node itself. */
+/** D-33: reads the node whose `id` is in the write's response, or else the addressed node. */
 async function readBack(
   registry: Registry,
   source: ProjectionSource,
@@ -122,8 +122,8 @@ function leftOut(error: unknown): undefined {
 }
 
 /**
- * D-34: a message that `debug=all` adds to a response. Such a message is about an ignored parameter or field, or about the version that served the
- * request.
+ * D-34: a message that `debug=all` adds to a response. A message of `debug=all` is about an ignored parameter or field, or about the version that
+ * served the request.
  */
 interface DebugMessage {
   readonly type: "info" | "warning";
@@ -171,10 +171,10 @@ export async function metadataOf(registry: Registry, set: FieldSet, request: Rea
   const refusalOf = refusalsOn(node, access);
   const fields: { name: string; type: string }[] = [];
   for (const [name, { schema, onlyIn, policy, edge }] of Object.entries(set.fields)) {
-    // Edges are listed under `connections`.
+    // `metadata=1` lists the edges under `connections`.
     if (edge !== undefined) continue;
     if (onlyIn !== undefined && onlyIn !== world.profile) continue;
-    // D-16: a field that the caller may not read is not listed.
+    // D-16: `metadata=1` does not list a field that the caller may not read.
     if ((await refusalOf(policy)) !== undefined) continue;
     fields.push({ name, type: String((schema as { type?: unknown }).type ?? "mixed") });
   }

@@ -17,8 +17,8 @@ import type { Addressed, Authenticated, Incoming, Reached, Resolved, Versioned, 
 const methods = ["GET", "POST", "DELETE"] as const;
 
 /**
- * D-04: the method of the request. `method=` on a POST overrides the verb; HEAD is GET without a body. Throws `invalidParameter` for an unknown
- * override.
+ * D-04: the method of the request. `method=` on a POST overrides the verb; HEAD is GET without a body. Throws `invalidParameter` if the override is
+ * an unknown method.
  */
 export function readMethod(request: GraphRequest): string {
   if (request.method === "HEAD") return "GET";
@@ -30,7 +30,7 @@ export function readMethod(request: GraphRequest): string {
   return method;
 }
 
-/** Reads the address of a request. A path with an unknown shape or version has an address, too, which `checkAddress` refuses. */
+/** Reads the address of a request. A path whose form or version is unknown gets an address, too, which `checkAddress` refuses. */
 export function readAddress({ request, registry, world }: Pick<Incoming, "request" | "registry" | "world">): Address {
   const parsed = parseAddress(request.path, fixedVersions[request.surface] === undefined, registry);
   const { calendar, clock, profile } = world;
@@ -38,17 +38,17 @@ export function readAddress({ request, registry, world }: Pick<Incoming, "reques
   const mayBeOlder = parsed.version !== undefined && profile === "clients";
   const address = mayBeOlder ? { ...parsed, version: forClients(calendar, parsed.version, now) } : parsed;
   const { version, edge, prefix } = address;
-  // D-83: if no list of the calendar has the version, the path counts as a path without a version.
+  // D-83: if no list of the calendar has the path's version, the path counts as a path without a version.
   if (version !== undefined && !isNamed(calendar, version, now)) return { unknown: `/${formatVersion(version)}`, ...address, version: undefined };
   return prefix === undefined || registry.isUnder(prefix, edge) ? address : { ...address, unknown: request.path };
 }
 
-/** Returns the address if an endpoint may serve it. Throws `unknownPath` if no endpoint can serve the path. */
+/** Returns the address of the request if an endpoint may serve it. Throws `unknownPath` if no endpoint can serve the path. */
 export function checkAddress(incoming: Incoming, address: Address): Address {
   const { unknown } = address;
   if (unknown === undefined) return address;
-  // D-02: a missing migration intent has an error of its own. D-90: if the request has no token, the check looks only at the form of the path, as it
-  // does for a valid id.
+  // D-02: a missing migration intent has an error of its own. D-90: for a request without a token, the check of the address looks only at the form of
+  // the path, as it does for a valid id.
   const isOfIntents = isIntentAddress(incoming, address) || (isIntentPath(incoming, address) && hasNoToken(incoming.request));
   if (address.id !== undefined && isOfIntents && readMethod(incoming.request) === "GET") return address;
   const version = parseVersion(unknown.slice(1));
@@ -57,8 +57,8 @@ export function checkAddress(incoming: Incoming, address: Address): Address {
 }
 
 /**
- * The id of the address. `me` stands for the node of the token. Undefined if the address has no id. Throws if the request needs a token and has none.
- * This check comes before any lookup in the database, so the error depends only on the form of the request (D-90).
+ * The id of the addressed node. `me` stands for the node of the token. Undefined if the address has no id. Throws if the request needs a token and
+ * has none. The check for a token comes before any lookup in the database, so the error depends only on the form of the request (D-90).
  */
 export function idOf(incoming: Incoming, { address, method, credentials }: Authenticated): NodeId | undefined {
   const first = credentials[0];
@@ -70,11 +70,11 @@ export function idOf(incoming: Incoming, { address, method, credentials }: Authe
   return principalOf(first.token);
 }
 
-/** D-13 [clients]: whether a request with this method and edge may come without a token. */
+/** D-13 [clients]: whether a request with this method and edge is accepted without a token. */
 const mayBeTokenless = ({ registry, world }: Incoming, { edge }: Address, method: string): boolean =>
   world.profile === "clients" && registry.accessByShape(method, edge)?.tokenless !== undefined;
 
-/** Finds the operation. Returns the error if this surface has no such operation. */
+/** Finds the operation. Returns the error if this surface has no operation for the request. */
 export function findEndpoint(
   incoming: Incoming,
   authenticated: Authenticated,
@@ -104,7 +104,7 @@ export function isShownOn({ access: { surfaces, clientsSurfaces } }: Endpoint, {
   return surfaces.includes(request.surface) || (world.profile === "clients" && clientsSurfaces?.includes(request.surface) === true);
 }
 
-/** D-20: the error of a request if no such node, edge or method exists. */
+/** D-20: the error of a request for a node, edge or method that does not exist. */
 function refusalWithoutEndpoint(incoming: Incoming, authenticated: Authenticated): GraphError {
   if (isUnknownPath(incoming, authenticated.address)) return unknownPath(incoming.request.path);
   return authenticated.credentials.length > 0 ? notFound(incoming, authenticated) : missingToken(incoming, authenticated);
@@ -122,9 +122,9 @@ function isLiteral(incoming: Incoming, { edge }: Address): boolean {
 }
 
 /**
- * D-20: the form of an error if the operation is not known or must not be known. The edge of the address decides the form. Without an edge, the
- * parameter `oauth_token` decides; for a caller with a live token it also decides about an edge that no node has. A path that no endpoint can serve
- * is refused before tokens are checked.
+ * D-20: the form of an error if the operation is not known, or the caller must not know it. The edge of the address decides the form of the error.
+ * Without an edge, the parameter `oauth_token` decides the form of the error; for a caller with a live token it also decides about an unknown edge. A
+ * path that no endpoint can serve is refused before tokens are checked.
  */
 export function formByShape(request: GraphRequest, { address, credentials }: Reached, registry: Registry): ErrorForm {
   const edge = address?.edge;
@@ -136,8 +136,8 @@ export function formByShape(request: GraphRequest, { address, credentials }: Rea
 }
 
 /**
- * D-20, D-21: the error for a node that does not exist, that the caller may not see, or that does not support the method. All three cases have the
- * same error.
+ * D-20, D-21: the error for a node that does not exist, that the caller may not see, or that does not support the method. A node that is missing,
+ * hidden or does not support the method causes the same error.
  */
 export function notFound({ request, world }: Pick<Incoming, "request" | "world">, { address, method }: Addressed): GraphError {
   const id = address.id ?? address.edge ?? "";
@@ -179,7 +179,7 @@ export function chooseVersion({ request, world, now }: Incoming, visible: Visibl
 
 /**
  * VER-5c: whether this is the app's first marketing request, which permanently fixes the oldest version that the app may use. A malformed request
- * does not count.
+ * does not count as the app's first marketing request.
  */
 export const isFirstMarketingRequest = ({ request, isInside }: Incoming, { endpoint, caller }: Versioned): boolean =>
   isInside !== true && isMarketing(endpoint.access.versions) && caller.app.marketing_first_used_time === 0 && request.defect === undefined;
@@ -189,8 +189,8 @@ export async function recordMarketingUse({ world }: Incoming, { caller: { app } 
 }
 
 /**
- * VER-7h: returns a function that says whether a migration is on for the request. A wrong override is refused even if the operation does not depend
- * on a migration.
+ * VER-7h: returns a function that says whether a migration is on for the request. A wrong `migrations_override` is refused even if the operation does
+ * not depend on a migration.
  */
 export function migrationsOf({ request, world, now }: Incoming, { caller: { app } }: Versioned): ReadRequest["isMigrated"] {
   const override = readMigrationsOverride(request.query.migrations_override ?? request.body.migrations_override, world.calendar.migrations, now);

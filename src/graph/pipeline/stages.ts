@@ -1,6 +1,6 @@
 /**
- * The stages of a request in the pipeline. Each step takes one of these values and returns the next one, which has the facts that the step has found
- * in addition. A step never changes the value that it takes.
+ * The values that the steps of the pipeline pass on. Each step of the pipeline takes one of these values and returns the next, which also has the
+ * facts that the step has found. A step of the pipeline never changes the value that it takes.
  */
 import type { AppFacts } from "#auth/app-facts";
 import type { AuthorizationCheck } from "#auth/authorize";
@@ -20,9 +20,9 @@ export interface Incoming {
   readonly traceId: string;
   /** World time, in Unix seconds. */
   readonly now: number;
-  /** Set for a read inside the response to a request (D-38). Such a read is not logged or counted as a request. */
+  /** Set for a read inside the response to a request (D-38). A read inside a response is not logged or counted as a request. */
   readonly isInside?: true;
-  /** Upgrades of reads inside the response (VER-6f). This list is the only field that later steps change. */
+  /** The upgrades to later versions of the reads inside the response (VER-6f). The list of upgrades is the only field that later steps change. */
   readonly upgrades: ServedVersion[];
 }
 
@@ -37,7 +37,8 @@ export interface Authenticated extends Addressed {
   /** Every valid token of the request, with its app and its source (query, body or header). */
   readonly credentials: readonly Credential[];
   /**
-   * Invalid tokens of a request that also has valid ones. The request is refused if the endpoint takes its token from where an invalid one was sent.
+   * Invalid tokens of a request that also has valid ones. The request is refused if an invalid token comes from the source (query, body or header) in
+   * which the endpoint expects its token.
    */
   readonly dead: readonly DeadCredential[];
   /** The app of the first valid token. Undefined if the request has no valid token. */
@@ -65,11 +66,14 @@ export interface Versioned extends Visible {
 }
 
 /**
- * The facts that the last completed step has returned. The headers of a response and the form of an error are made from them (`render.ts`).
- * `concealed` is the endpoint on a node that the caller may not see; only the log uses it, like a `node` without an `endpoint`.
+ * The facts about the request that its last completed step has returned. The headers of a response and the form of an error are made from these facts
+ * (`render.ts`). `concealed` is the endpoint on a node that the caller may not see; only the log uses it, like a `node` without an `endpoint`.
  */
 export type Reached = Partial<Versioned> & { readonly concealed?: Endpoint; readonly many?: ManyName };
 
-/** D-375: the operation names of requests that consist of several requests. Each is the name of the parameter with these requests (D-34). */
+/**
+ * D-375: the operation names of requests that consist of several requests. The operation name of such a request is the name of the parameter that
+ * contains its requests (D-34).
+ */
 export const manyNames = ["batch", "ids"] as const;
 export type ManyName = (typeof manyNames)[number];

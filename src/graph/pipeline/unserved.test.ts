@@ -7,7 +7,7 @@ import { NAMES_MAX } from "../worlds/unserved.ts";
 const NOW_MS = 1_795_000_000_000;
 const bearer = "page";
 
-/** The list without the times and trace ids. */
+/** The list of unserved names without their times and trace ids. */
 const listOf = ({ world }: TestPlaza) => (world.unserved?.list() ?? []).map(({ first_ms: _, last_ms: __, trace_id: ___, ...asked }) => asked);
 const one = { count: 1, apps: ["1001"] };
 const open = (options: PlazaOptions = {}) => openPlaza({ world: cafe, profile: "clients", ...options });

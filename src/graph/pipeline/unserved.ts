@@ -1,4 +1,7 @@
-/** Collects the names that a request asked for and that Plaza does not have (D-394). Only refused requests and left-out fields cost time here. */
+/**
+ * Collects the names that a request asked for and that Plaza does not have (D-394). Collecting the names costs time only for refused requests and
+ * left-out fields.
+ */
 import { checkTokens, presentedTokens } from "#auth/credentials";
 import { clientsScheme } from "#auth/schemes";
 import type { NodeRef } from "#auth/token";
@@ -37,7 +40,7 @@ async function findApp({ request, world, now }: Incoming): Promise<string | unde
     const { alive } = await checkTokens(presentedTokens(request, clientsScheme.places, world.profile), world.tokens, now);
     return alive[0]?.app.id;
   } catch {
-    // If the database cannot be reached, the app is left out, because the request has its response already.
+    // If the database cannot be reached, the entry has no app, because the request has its response already.
     return undefined;
   }
 }
@@ -80,11 +83,11 @@ function unknownAddress(incoming: Incoming, reached: Reached): UnservedName | un
   return named({ kind: "edge", method, name: segments.map(placeholderOr).join("/") }, hintOf(incoming, method, served), nearest(literal, words));
 }
 
-/** Matches an id in a path. The list shows `{id}` instead of the id, so that there is one entry for all ids. */
+/** Matches an id in a path. The list of unserved names shows `{id}` instead of the id, so that there is one entry for all ids. */
 const ID = /^(?:[a-z]{1,10}_)?[0-9][0-9_]*$/;
 const placeholderOr = (segment: string): string => (ID.test(segment) ? `${segment.slice(0, segment.search(/[0-9]/))}{id}` : segment);
 
-/** The edge that Plaza does not have. Undefined if the request may only have a wrong id. */
+/** The edge that Plaza does not have. Undefined if the request's only mistake may be a wrong id. */
 function edgeOf(incoming: Incoming, { address, method = "" }: Reached, node: NodeRef | undefined): UnservedName | undefined {
   const { registry } = incoming;
   const edge = address?.edge;
@@ -99,13 +102,13 @@ function edgeOf(incoming: Incoming, { address, method = "" }: Reached, node: Nod
   return named(asked, hintOf(incoming, method, served), meant && `${type}/${meant}`);
 }
 
-/** The edges of a node type. All edges, if no type is given. */
+/** The edges of a node type. The edges of all node types, if no type is given. */
 export const edgesOf = ({ endpoints }: Registry, type: string | undefined): string[] =>
   endpoints.flatMap(({ nodeType, served }) =>
     nodeType !== undefined && (type === undefined || nodeType === type) ? (served?.contract.edge ?? []) : [],
   );
 
-/** Says with which method, surface or profile Plaza serves the address. Undefined if Plaza does not serve the address at all. */
+/** Says with which method, surface or profile Plaza serves the request's address. Undefined if Plaza does not serve the address at all. */
 export function hintOf(incoming: AskedOn, method: string, endpoints: readonly Endpoint[]): string | undefined {
   const same = endpoints.find(({ served }) => served?.contract.method === method);
   if (same === undefined) {
@@ -122,7 +125,7 @@ const named = (asked: UnservedName, hint: string | undefined, meant: string | un
   ...(hint !== undefined ? { hint } : meant === undefined ? {} : { did_you_mean: meant }),
 });
 
-/** A name as the list shows it: shortened, and without secrets. */
+/** A name as the list of unserved names shows it: shortened, and without secrets. */
 function nameOf(name: string): string {
   const shown = redact(name.slice(0, NAME_CHARACTERS_MAX)).toWellFormed();
   return name.length > NAME_CHARACTERS_MAX || shown.length > NAME_CHARACTERS_MAX ? `${shown.slice(0, NAME_CHARACTERS_MAX - 1)}…` : shown;

@@ -185,7 +185,7 @@ describe("properties", () => {
         const json = read(JSON.stringify(Object.fromEntries(entries)), "application/json");
         const form = read(entries.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&"), FORM);
         const data = new FormData();
-        // FormData changes lone line breaks, so only JSON and forms send such line breaks unchanged.
+        // FormData changes lone line breaks, so the test sends them only as JSON and as forms.
         const unbroken = entries.map(([name, value]) => [name, value.replaceAll(/[\r\n]/g, " ")] as const);
         for (const [name, value] of unbroken) data.append(name, value);
         const sent = new Response(data);

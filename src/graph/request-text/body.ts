@@ -13,7 +13,7 @@ export interface ParsedBody {
   readonly parameters: Parameters;
   readonly files: ReadonlyMap<string, UploadedFile>;
   readonly defect: GraphError | undefined;
-  /** The received body, for the request log. The text is empty if the body is not text. */
+  /** The request body as received, for the request log. The text of the request body is empty if the body is not text. */
   readonly text: string;
 }
 
@@ -51,8 +51,8 @@ export function parseBody(bytes: Uint8Array, contentType: string | undefined, co
 
 const MULTIPART = "multipart/form-data";
 /**
- * The greatest number of parts in a multipart body. D-337: each part takes 5 µs, whatever its size. The limit is twice the limit for parameters, so
- * that a body with a few parameters too many gets the error about parameters.
+ * The greatest number of parts in a multipart body. D-337: reading a part of a multipart body takes 5 µs, whatever the size of the part. The limit
+ * for multipart parts is twice the limit for parameters, so that a body with a few parameters too many gets the error about parameters.
  */
 const PARTS_MAX = 2_000;
 const isForm = (type: string | undefined): boolean => type === "application/x-www-form-urlencoded";
@@ -66,8 +66,8 @@ const jsonAsForm = (media: MediaType | undefined): GraphError =>
   malformedRequest(`The request body is JSON, but its Content-Type is ${media?.type}; send it as application/json`);
 
 /**
- * Whether the body begins like JSON. If JSON were read as a form, the whole text would become the name of one parameter. Parameters of the interface
- * do not begin with a bracket.
+ * Whether the request body begins like JSON. If JSON were read as a form, the whole text would become the name of one parameter. The names of the
+ * interface's parameters do not begin with a bracket, as JSON does.
  */
 function startsAsJson(bytes: Uint8Array): boolean {
   // There may be a byte order mark and blanks before the JSON.
@@ -84,7 +84,10 @@ function withoutLastLineBreak(text: string): string {
   return text.slice(0, end);
 }
 
-/** Decides whether a body is JSON or a form. Without a Content-Type, or with a type that the interface does not use, the first character decides. */
+/**
+ * Decides whether a body is JSON or a form. Without a Content-Type, or with a type that the interface does not use, the first character of the body
+ * decides between JSON and a form.
+ */
 export function kindOf(text: string, type: string | undefined): "json" | "form" | "unknown" {
   if (isForm(type)) return "form";
   if (isJson(type)) return "json";

@@ -7,7 +7,7 @@ const read = (text: string, countMax = COUNT_MAX) => {
   const { parameters, defect } = parsePairs(text, "The query", countMax);
   return { parameters: parameters as Record<string, unknown>, defect };
 };
-/** The value with ordinary objects instead of objects without a prototype, so that tests can compare it. */
+/** Converts objects without a prototype to ordinary objects, so that tests can compare the value. */
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 const sound = (text: string) => {
   const { parameters, defect } = read(text);
@@ -120,7 +120,7 @@ describe("D-21: malformed text is a defect, and the rest is read", () => {
     read("a&".repeat(524_288));
     read("a".repeat(1_048_576));
     read(`${"a=1&".repeat(262_144)}%`);
-    // A quadratic search takes minutes here, and a linear one some 20 ms. The limit leaves room for a busy machine.
+    // A quadratic search takes minutes here, and a linear one some 20 ms. The time limit of the test leaves room for a busy machine.
     expect(performance.now() - startedMs).toBeLessThan(2_000);
   });
 });

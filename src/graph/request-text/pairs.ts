@@ -14,7 +14,7 @@ const NO_PAIRS: ParsedPairs = { parameters: NO_PARAMETERS, defect: undefined };
 
 /**
  * Reads pairs. If a pair cannot be decoded, it is left out and reported as the `defect`; all other pairs are returned, including tokens. `what` is
- * the name of the text in errors, e.g. `The query`.
+ * the name of the query or form in errors, e.g. `The query`.
  */
 export function parsePairs(text: string, what: string, countMax?: number): ParsedPairs {
   if (text === "") return NO_PAIRS;
@@ -25,7 +25,7 @@ export function parsePairs(text: string, what: string, countMax?: number): Parse
   while (start < text.length) {
     let end = text.indexOf("&", start);
     if (end === -1) end = text.length;
-    // The next `=` is searched only after the scan has passed the last one. A search for each pair would take quadratic time on `a&a&a`.
+    // The scan searches for the next `=` only after it has passed the last one. A search for `=` in each pair would take quadratic time on `a&a&a`.
     if (equals !== -1 && equals < start) equals = text.indexOf("=", start);
     const nameEnd = equals === -1 || equals > end ? end : equals;
     if (end > start && tree.hasCapacityFor(text.slice(start, nameEnd))) {
@@ -46,7 +46,7 @@ function addDecoded(tree: ParameterTree, name: string, value: string, what: stri
   else tree.add(decodedName, decodedValue);
 }
 
-/** Decodes percent-encoded text. Undefined if a `%` is not followed by two hexadecimal digits, or if the bytes are not UTF-8. */
+/** Decodes percent-encoded text. Undefined if a `%` of the text is not followed by two hexadecimal digits, or if the decoded bytes are not UTF-8. */
 export function decoded(text: string): string | undefined {
   const spaced = text.includes("+") ? text.replaceAll("+", " ") : text;
   if (!spaced.includes("%")) return spaced;
@@ -57,7 +57,10 @@ export function decoded(text: string): string | undefined {
   }
 }
 
-/** Makes parameters from the members of a JSON body, up to the greatest number. D-34: a general parameter whose value is null is left out. */
+/**
+ * Makes parameters from the members of a JSON body, and stops at the greatest number of parameters. D-34: a general parameter whose value is null is
+ * left out.
+ */
 export function parametersOf(source: Readonly<Record<string, unknown>>, countMax?: number): ParsedPairs {
   const tree = new ParameterTree(countMax);
   const parameters = Object.create(null) as Record<string, unknown>;
@@ -68,19 +71,19 @@ export function parametersOf(source: Readonly<Record<string, unknown>>, countMax
   return { parameters, defect: tree.defect };
 }
 
-/** Returns the text without the pairs with these names. The text of all other pairs does not change. */
+/** Returns the query without the pairs with these names. The text of all other pairs of the query stays unchanged. */
 export function withoutPairs(text: string, isLeftOut: (name: string) => boolean): string {
   const kept = (pair: string) => pair !== "" && !isLeftOut(decoded(pair.split("=", 1)[0] as string) ?? "");
   return text.split("&").filter(kept).join("&");
 }
 
-/** Returns the text with further pairs appended. */
+/** Returns the query with further pairs appended. */
 export const withPairs = (text: string, more: Parameters): string =>
   [text, ...Object.entries(more).flatMap(([name, value]) => pairsOf(encodeURIComponent(name), value))].filter((pair) => pair !== "").join("&");
 
 /**
- * Writes a parameter as pairs. A value that came as pairs with brackets is written with brackets again, because in JSON its numbers and flags would
- * be strings.
+ * Writes a parameter as pairs of a query. A value that came with brackets in its name is written with brackets again, because in JSON its numbers and
+ * flags would be strings.
  */
 function pairsOf(name: string, value: unknown): string[] {
   if (isNested(value)) return Object.entries(value).flatMap(([key, inner]) => nestedPairs(`${name}[${encodeURIComponent(key)}]`, inner));

@@ -1,16 +1,16 @@
 /**
- * D-34: makes parameters from pairs. If a name is repeated with different values, its value becomes a list, as with `a[]=x`. `a[b]=c` and `a[0]=x`
- * make nested values.
+ * D-34: makes parameters from the pairs of a query or form. If a parameter is repeated with different values, its value becomes a list, as with
+ * `a[]=x`. Names such as `a[b]` and `a[0]` make nested values.
  */
 import { type GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
 import type { Parameters } from "../pipeline/request.ts";
 
-/** The greatest number of brackets in a name. The names of the interface have at most three, `a[b][c]…`. */
+/** The greatest number of pairs of brackets in a parameter's name. The interface's own names have at most three pairs of brackets, `a[b][c]…`. */
 const NESTING_MAX = 8;
 /** The greatest number of parameters of a query, of a form, and of the top level of a JSON body. */
 const PARAMETERS_MAX = 1_000;
 
-/** A nested value. The object has no prototype, so that a parameter can be called `__proto__`. */
+/** A nested value. The object of parameters has no prototype, so that a parameter can be called `__proto__`. */
 interface Branch {
   [key: string]: unknown;
 }
@@ -18,7 +18,7 @@ interface Branch {
 const newBranch = (): Branch => Object.create(null) as Branch;
 
 /**
- * Whether the parameter is a token or its proof. These parameters are read even if a request has too many parameters, so that the error is about
+ * Whether the parameter is a token or its proof. Tokens and proofs are read even if a request has too many parameters, so that the error is about
  * their number and not about a missing token.
  */
 const isCredential = (name: string): boolean => name === "access_token" || name === "oauth_token" || name === "appsecret_proof";
@@ -36,7 +36,7 @@ export class ParameterTree {
     this.#countMax = countMax;
   }
 
-  /** Counts one more parameter. Returns false if there are too many parameters. */
+  /** Counts one more parameter of the request. Returns false if the request has too many parameters. */
   hasCapacityFor(name: string): boolean {
     if (++this.#count <= this.#countMax) return true;
     this.defect ??= malformedRequest(`More than ${this.#countMax} parameters`);
@@ -70,14 +70,14 @@ export class ParameterTree {
   }
 }
 
-/** The keys of a name: `a[b][]` becomes `["a", "b", ""]`. A name with other brackets is a single key. */
+/** The keys of a parameter's name: `a[b][]` becomes `["a", "b", ""]`. A name with brackets in any other position is a single key. */
 function keysOf(name: string): string[] {
   let at = name.indexOf("[");
   if (at === 0) return [name];
   const keys = [name.slice(0, at)];
   while (at < name.length) {
     const end = name.charCodeAt(at) === 91 ? name.indexOf("]", at) : -1;
-    // One level more than the limit is enough to refuse the name.
+    // To refuse a name with too many levels, it is enough to read one level more than the limit.
     if (end === -1 || keys.length > NESTING_MAX + 1) return end === -1 ? [name] : keys;
     keys.push(name.slice(at + 1, end));
     at = end + 1;
@@ -90,7 +90,10 @@ const isBranch = (value: unknown): value is Branch => typeof value === "object" 
 /** Whether the parameter was written with brackets, as in `a[b]=c`, and not as JSON. */
 export const isNested = (value: unknown): value is Readonly<Record<string, unknown>> => isBranch(value);
 
-/** Stores a value under its keys. An empty key appends to a list. Returns false if a value of another type is already stored there. */
+/**
+ * Stores a parameter's value under the keys of its name. An empty key appends the value to a list. Returns false if a value of another type is
+ * already stored under these keys.
+ */
 function insert(root: Branch, keys: readonly string[], value: unknown): boolean {
   let at: Branch | unknown[] = root;
   for (let i = 0; i < keys.length; i++) {
@@ -123,7 +126,10 @@ function setLast(branch: Branch, key: string, present: unknown, value: unknown):
   return true;
 }
 
-/** D-160: reduces equal values to one. They occur when a client adds its own parameters to a link that already has them. */
+/**
+ * D-160: reduces equal values of a repeated parameter to one. Equal values occur when a client adds its own parameters to a link that already has
+ * them.
+ */
 const withoutRepetition = (value: unknown): unknown =>
   Array.isArray(value) && value.every((one) => typeof one === "string" && one === value[0]) ? value[0] : value;
 
@@ -135,7 +141,7 @@ function withLists(value: unknown): unknown {
   let isList = true;
   for (const key in value) {
     value[key] = withLists(value[key]);
-    // JavaScript iterates over integer keys first and in ascending order.
+    // JavaScript iterates over an object's integer keys first and in ascending order.
     if (key !== String(count++)) isList = false;
   }
   return isList ? Object.values(value) : value;

@@ -46,7 +46,7 @@ describe("D-30: a cursor", () => {
   });
 
   test("has 1,000 characters at most", () => {
-    // The cursor has 12 characters of signature, and four characters for each three bytes.
+    // The cursor has 12 characters of signature, and four characters for each three bytes of its text.
     const longest = cursors.sign("personas 1", ["x".repeat(741)]);
     expect(longest).toHaveLength(1_000);
     expect(cursors.open("personas 1", longest, 1)).toEqual(["x".repeat(741)]);

@@ -5,23 +5,23 @@
 import { hash } from "node:crypto";
 
 /**
- * The length of a signature: 12 characters of base64url have 72 bits. Longer signatures are not needed, because a guessed cursor shows nothing that
- * the list itself does not show.
+ * The length of a cursor's signature: 12 characters of base64url have 72 bits. A signature of 72 bits is enough, because a guessed cursor shows
+ * nothing that the list itself does not show.
  */
 const SIGNATURE_CHARACTERS = 12;
-/** The greatest number of characters in a cursor. The longest sort key of the interface is shorter. */
+/** The greatest number of characters in a cursor. The longest sort key of the interface is much shorter than this limit. */
 const CURSOR_CHARACTERS_MAX = 1_000;
 
 export class Cursors {
   #current!: string;
   #previous!: readonly string[];
 
-  /** New cursors are signed with `current`. Cursors that were signed with one of the `previous` keys are still accepted. */
+  /** New cursors are signed with the key `current`. Cursors that were signed with one of the `previous` keys are still accepted. */
   constructor(current: Uint8Array, previous: readonly Uint8Array[] = []) {
     this.use(current, previous);
   }
 
-  /** Replaces the keys while the server runs. */
+  /** Replaces the keys of cursors while the server runs. */
   use(current: Uint8Array, previous: readonly Uint8Array[]): void {
     this.#current = base64Of(current);
     this.#previous = previous.map(base64Of);
@@ -33,7 +33,7 @@ export class Cursors {
     return signatureOf(this.#current, list, encoded) + encoded;
   }
 
-  /** Returns the sort key from the cursor. Undefined if the text is not a cursor of the list. */
+  /** Returns the sort key that the cursor contains. Undefined if the text is not a cursor of the list. */
   open(list: string, cursor: string, columns: number): readonly string[] | undefined {
     if (cursor.length > CURSOR_CHARACTERS_MAX) return undefined;
     const encoded = cursor.slice(SIGNATURE_CHARACTERS);
@@ -50,8 +50,8 @@ export class Cursors {
 
 const DIGITS = /^\d+$/;
 /**
- * Writes the text in base64url. Most keys are ids. For digits, base64 and base64url give the same text, and the runtime makes base64 in a tenth of
- * the time.
+ * Writes the text in base64url. Most sort keys are ids, which are digits. For digits, base64 and base64url give the same text, and the runtime makes
+ * base64 in a tenth of the time.
  */
 function encodedOf(text: string): string {
   if (!DIGITS.test(text)) return Buffer.from(text).toString("base64url");
@@ -63,8 +63,9 @@ function encodedOf(text: string): string {
 const base64Of = (key: Uint8Array): string => Buffer.from(key).toString("base64url");
 
 /**
- * Signs the encoded text and not the key itself, so that other encodings of the same key are refused. A SHA-256 with the secret at the beginning
- * costs a fifth of an HMAC. The usual attack, which extends a signed text, is not possible, because a cursor has only a quarter of the digest.
+ * The signature covers the encoded text and not the sort key itself, so that other encodings of the same sort key are refused. A SHA-256 with the
+ * secret at the beginning costs a fifth of an HMAC. The usual attack, which extends a signed text, is not possible, because a cursor has only a
+ * quarter of the digest.
  */
 function signatureOf(key: string, list: string, encoded: string): string {
   return hash("sha256", `${key}\n${list}\n${encoded}`, "base64url").slice(0, SIGNATURE_CHARACTERS);

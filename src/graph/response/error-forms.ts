@@ -27,10 +27,14 @@ export function renderError(error: GraphError, form: ErrorForm, profile: "strict
   const headers: Record<string, string> = { ...details.headers };
   // D-14: every response with the status 401 has this challenge.
   if (status === 401) headers["www-authenticate"] = `Bearer realm="Plaza", error="invalid_token", error_description="${quotable(error.message)}"`;
-  // D-20 [clients]: the same object is also under `error`. This key comes first, because libraries look for it at the beginning of a body.
+  // D-20 [clients]: the same object is also under `error`. The key `error` comes first, because libraries look for it at the beginning of a response
+  // body.
   const body = isFlat ? (profile === "clients" ? { error: fields, ...fields } : fields) : { error: fields };
   return { status, headers, body };
 }
 
-/** Makes the message safe for a quoted string in a header. Such a string must not have quotes, backslashes or characters outside ASCII. */
+/**
+ * Makes the error message safe for a quoted string in a header. A quoted string in a header must not have quotes, backslashes or characters outside
+ * ASCII.
+ */
 const quotable = (message: string): string => message.replace(/[^\x20-\x7e]|["\\]/g, " ");

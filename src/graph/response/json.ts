@@ -7,8 +7,8 @@ import { endOfString } from "#kernel/redaction/json-text";
 import { JsonNumber } from "../pipeline/request.ts";
 
 /**
- * The greatest depth of JSON. The deepest request of the interface has six levels. A limit of 32 leaves space for deeper requests in the future, and
- * keeps every recursion short.
+ * The greatest depth of a caller's JSON. The deepest request of the interface has six levels. A limit of 32 levels leaves space for deeper requests
+ * in the future, and keeps every recursion short.
  */
 export const JSON_DEPTH_MAX = 32;
 /**
@@ -33,19 +33,19 @@ export const JSON_VALUES_MAX = 150_000;
 const LONG_NUMBER_VALUES = 5;
 /**
  * The greatest number of different names in a JSON text. D-337: `JSON.parse` takes 1 µs for each new name, 30 times as long as for a name that
- * occurred before. The interface has some hundreds of names.
+ * occurred before. The interface uses only some hundreds of different names.
  */
 export const JSON_NAMES_MAX = 10_000;
 
-/** Reads JSON. `what` is the name of the text in the error, e.g. `The request body`. Throws `invalidParameter` (code 100). */
+/** Reads JSON. `what` is the name of the JSON text in the error, e.g. `The request body`. Throws `invalidParameter` (code 100). */
 export const parseJson = (text: string, what: string): unknown => parseJsonOr(text, (problem) => malformedRequest(`${what} ${problem}`));
 
-/** Reads JSON from the value of a parameter (D-34). The error names the parameter. */
+/** Reads JSON from the value of a parameter (D-34). The error about wrong JSON names the parameter. */
 export const parseJsonParameter = (text: string, name: string): unknown => parseJsonOr(text, (problem) => invalidParameter(name, problem));
 
 type Refusal = (problem: string) => Error;
 
-/** Reads JSON. If the text has a problem, e.g. `is not valid JSON`, throws the error that `refused` makes from the problem. */
+/** Reads JSON. If the JSON text has a problem, e.g. `is not valid JSON`, throws the error that `refused` makes from the problem. */
 export function parseJsonOr(text: string, refused: Refusal): unknown {
   const mayBeInexact = boundJson(text, refused);
   let value: unknown;
@@ -58,8 +58,8 @@ export function parseJsonOr(text: string, refused: Refusal): unknown {
 }
 
 /**
- * Scans the text outside of strings. Returns whether the text may have a number that a float cannot represent. Throws if the text is nested too deep,
- * or has too many values or too many different names.
+ * Scans the JSON text outside of its strings. Returns whether the JSON text may have a number that a float cannot represent. Throws if the JSON text
+ * is nested too deep, or has too many values or too many different names.
  */
 export function boundJson(text: string, refused: Refusal): boolean {
   let depth = 0;
@@ -80,7 +80,7 @@ export function boundJson(text: string, refused: Refusal): boolean {
     } else if (unit === 125 || unit === 93) depth--;
     else if (unit >= 48 && unit <= 57) {
       if (++digits > EXACT_DIGITS_MAX) mayBeInexact = true;
-      // The extra values are added only once for each number.
+      // The extra values for a number with many digits are added only once for each number.
       if (digits === EXACT_DIGITS_MAX + 1) values += LONG_NUMBER_VALUES - 1;
       if (digits > DIGITS_MAX) throw refused(`has a number of more than ${DIGITS_MAX} digits`);
     } else if (digits > 0 && (unit === 101 || unit === 69)) mayBeInexact = true;
@@ -96,17 +96,20 @@ export function boundJson(text: string, refused: Refusal): boolean {
   return mayBeInexact;
 }
 
-/** The greatest length of a text that cannot have too many names, because each name takes at least six characters. */
+/** A text of at most this length cannot have too many names, because each name takes at least six characters. */
 const FEW_NAMES_CHARACTERS = 6 * JSON_NAMES_MAX;
 /**
- * The number of different hashes. Names with the same hash count as one name. With 65,536 hashes for 10,000 names, at most every eighth name has the
- * hash of another.
+ * The number of different hashes of names. Names with the same hash count as one name. With 65,536 hashes for 10,000 names, at most every eighth name
+ * has the same hash as another name.
  */
 const HASHES = 65_536;
 /** The number of characters at each end of a name from which its hash is made, so that a name of a megabyte costs no more than a short one. */
 const HASHED_CHARACTERS = 16;
 
-/** Estimates the number of different names in a text. The estimate is never too high. A set of all names would take as long as parsing the names. */
+/**
+ * Estimates the number of different names in a JSON text. The estimate is never higher than the number of different names. A set of all names would
+ * take as long as parsing the names does.
+ */
 class DistinctNames {
   readonly #text: string;
   readonly #isKnown = new Uint8Array(HASHES);
@@ -132,8 +135,8 @@ class DistinctNames {
 /** A list or object that is open at the current position in the text. */
 interface Open {
   /**
-   * The list or object in the parsed value. It is looked up only when the digits of a number inside it must be stored. Undefined if a later member
-   * with the same name has replaced this list or object.
+   * The list or object as `JSON.parse` has returned it. The parsed list or object is looked up only when the digits of a number inside it must be
+   * stored. Undefined if a later member with the same name has replaced the list or object.
    */
   value: unknown;
   isKnown: boolean;
@@ -153,7 +156,10 @@ interface Open {
  */
 class DigitKeeper {
   readonly #text: string;
-  /** The open lists and objects are the first `#depth` elements. The later elements are reused for lists and objects that open later. */
+  /**
+   * The first `#depth` elements of the stack are the lists and objects that are open. The elements after them are reused for lists and objects that
+   * open later.
+   */
   readonly #open: Open[] = [];
   #depth = 0;
 
@@ -207,7 +213,7 @@ class DigitKeeper {
     if (container === undefined) return;
     const key = this.#keyIn(this.#innermost);
     const present = container[key];
-    // If several members have the same name, only the last one counts.
+    // If several members of an object have the same name, only the last one counts.
     if (Object.hasOwn(container, key) && (present === Number(source) || present instanceof JsonNumber)) container[key] = new JsonNumber(source);
   }
 
@@ -228,7 +234,7 @@ class DigitKeeper {
   }
 }
 
-/** Whether the character may belong to a number: a digit, a point, a sign or the letter of an exponent. */
+/** Whether the character may be in a number: a digit, a point, a sign or the letter of an exponent. */
 const isOfNumber = (unit: number): boolean => (unit >= 48 && unit <= 57) || unit === 46 || unit === 43 || unit === 45 || unit === 101 || unit === 69;
 
 function isExact(source: string): boolean {

@@ -6,7 +6,7 @@ import type { GraphRequest, Parameters } from "../pipeline/request.ts";
 import { withoutPairs, withPairs } from "../request-text/pairs.ts";
 import type { Cursors } from "./cursors.ts";
 
-/** D-31: the limits of a page. */
+/** D-31: the default and the greatest number of items on a page. */
 const LIMIT_DEFAULT = 25;
 const LIMIT_MAX = 100;
 
@@ -14,7 +14,7 @@ const LIMIT_MAX = 100;
 const DIGITS = /^\d+$/;
 
 export function readPageRequest(params: Parameters, list: string, cursors: Cursors, columns: number): PageRequest {
-  // D-34: null means that the parameter is left out.
+  // D-34: null means that the client left the parameter out.
   const [before, after] = [params.before ?? undefined, params.after ?? undefined];
   if (before !== undefined && after !== undefined) throw invalidParameter("before", "cannot be combined with after");
   const limit = readLimit(params.limit ?? undefined);
@@ -23,8 +23,8 @@ export function readPageRequest(params: Parameters, list: string, cursors: Curso
 }
 
 /**
- * Reads the sort key from a cursor. In the links of an empty page, the cursor's own row belongs to the linked page. Such cursors are signed for
- * another list name, so that they can be recognized.
+ * Reads the sort key from a cursor. In the links of an empty page, the row of the cursor is on the linked page. The cursors of an empty page's links
+ * are signed for another list name, so that the server recognizes them.
  */
 function keyOf(value: unknown, parameter: "before" | "after", list: string, cursors: Cursors, columns: number): Omit<PageRequest, "limit"> {
   const text = typeof value === "string" ? value : "";
@@ -51,7 +51,7 @@ export interface Paging {
 }
 
 export interface ListAddress {
-  /** The name of the list. A cursor works only with the list whose name it has. */
+  /** The name of the list, which its cursors contain. A cursor works only with the list for which it was made, whose name it contains. */
   readonly list: string;
   readonly cursors: Cursors;
   readonly page: PageRequest;
@@ -75,7 +75,7 @@ export function pagingOf(found: ListPage<unknown>, address: ListAddress): Paging
   return paging;
 }
 
-/** D-31: the paging of an empty page. If the page is beyond an end of the list, its link leads back to the rows at that end. */
+/** D-31: the paging of an empty page. If the page is beyond an end of the list, its link leads back to the rows at that end of the list. */
 function pagingOfEmpty({ hasPrevious, hasNext }: ListPage<unknown>, { list, cursors, page, request, isCursorsOnly }: ListAddress): Paging {
   const paging: Paging = { cursors: {} };
   const key = page.after ?? page.before;
@@ -87,18 +87,21 @@ function pagingOfEmpty({ hasPrevious, hasNext }: ListPage<unknown>, { list, curs
 }
 
 /**
- * D-32: the beginning of a link: an absolute address with every parameter of the request. The link has the caller's token only if the query has the
- * token.
+ * D-32: the first piece of a link: an absolute address with every parameter of the request. The link contains the caller's token only if the query
+ * contains it.
  */
 function linkOf(request: GraphRequest): string {
   const kept = withBody(withoutCursors(request.queryText), request.body);
   return `${request.baseUrl}${request.path}?${kept === "" ? "" : `${kept}&`}`;
 }
 
-/** Parameters of the body that are not copied into links: tokens, cursors, and the parameters of several requests in one. */
+/** Parameters of the request body that are not copied into links: tokens, cursors, and the parameters that contain several requests. */
 const notKept = new Set(["access_token", "oauth_token", "appsecret_proof", "before", "after", "method", "ids", "batch", "include_headers"]);
 
-/** D-41: returns the query with the parameters of the body added, which replace those of the query. So `next` leads to a page of the same list. */
+/**
+ * D-41: returns the query with the parameters of the body added, which replace query parameters with the same names. With the parameters of the body,
+ * the link `next` leads to a page of the same list.
+ */
 function withBody(queryText: string, body: Parameters): string {
   const own = Object.entries(body).filter(([name, value]) => !notKept.has(name) && value !== null);
   if (own.length === 0) return queryText;
@@ -109,6 +112,6 @@ function withBody(queryText: string, body: Parameters): string {
   );
 }
 
-/** Returns the query without cursors. Most queries have no cursor, and these are not parsed. */
+/** Returns the query without cursors. Most queries have no cursor, and a query without a cursor is not parsed. */
 const withoutCursors = (queryText: string): string =>
   /before|after|%|&&|^&|&$/.test(queryText) ? withoutPairs(queryText, (name) => name === "before" || name === "after") : queryText;

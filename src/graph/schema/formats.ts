@@ -1,22 +1,25 @@
-/** The formats of texts. Each format has a function that checks a text, and keywords of JSON Schema for documents. */
+/**
+ * The formats of texts in requests, such as addresses and country codes. Each format has a function that checks a text, and keywords of JSON Schema
+ * for OpenAPI documents.
+ */
 import { handshakeFailed } from "#kernel/errors";
 import { isNodeId } from "#kernel/ids";
 import { SHAPE_OF } from "./schema-node.ts";
 
 export interface Format {
-  /** Returns the text in its normal form. Undefined if the text does not have the format. */
+  /** Returns the text in the normal form of its format. Undefined if the text does not have the format. */
   read(text: string): string | undefined;
   readonly problem: string;
-  /** Makes the error about a wrong text. Absent if the format has no error of its own. */
+  /** Makes the error about a text that does not have the format. Absent if the format does not have an error of its own. */
   readonly error?: (problem: string) => Error;
   readonly words: Readonly<Record<string, unknown>>;
-  /** The keywords for requests to the graph. Absent if they are the same as `words`. */
+  /** The keywords of JSON Schema for requests to the graph. Absent if requests to the graph have the keywords in `words`. */
   readonly requestWords?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * The country codes of ISO 3166-1 alpha-2, as of 2024. Other codes are refused, because an unknown code would have no effect and nobody would notice
- * (D-113).
+ * The country codes of ISO 3166-1 alpha-2, as of 2024. Codes outside the list are refused, because an unknown code would have no effect and nobody
+ * would notice (D-113).
  */
 const COUNTRIES = `
   AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR
@@ -27,7 +30,7 @@ const COUNTRIES = `
 
 const countries: ReadonlySet<string> = new Set(COUNTRIES.trim().split(/\s+/));
 
-/** Returns the code in capital letters. Undefined if the text is not a country code. */
+/** Returns the country code in capital letters. Undefined if the text is not a country code. */
 export function countryOf(text: string): string | undefined {
   const code = text.toUpperCase();
   return countries.has(code) ? code : undefined;
@@ -44,7 +47,10 @@ function isTimeZone(name: string): boolean {
 const when = (isOfIt: (text: string) => boolean) => (text: string) => (isOfIt(text) ? text : undefined);
 
 const isWebAddress = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text);
-/** Whether the address has blanks or control characters. `URL` removes or escapes them, but most other programs refuse an address that has them. */
+/**
+ * Whether the address has blanks or control characters. `URL` removes or escapes blanks and control characters, but most other programs refuse an
+ * address that has them.
+ */
 const hasBlankOrControl = (text: string): boolean => /[\s\p{Cc}]/u.test(text);
 
 const known: Readonly<Record<string, Format>> = {

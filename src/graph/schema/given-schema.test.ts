@@ -1,4 +1,4 @@
-/** Schemas that callers write: the words that work, and the limits. */
+/** Schemas that callers write: their supported keywords, and the limits on their size. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { givenSchema } from "./given-schema.ts";
@@ -8,7 +8,7 @@ import { ValueProblem } from "./scalars.ts";
 const object = (properties: object, more: object = {}) => ({ type: "object", properties, ...more });
 const level = object({ level: { type: "integer", minimum: 1, maximum: 9 } }, { required: ["level"] });
 
-/** A schema, a value that fits it, and values that do not, each with the problem. */
+/** A schema, a value that matches it, and values that do not match it, each with the problem. */
 const cases: readonly (readonly [schema: object, right: unknown, ...wrong: (readonly [unknown, string])[]])[] = [
   [
     level,

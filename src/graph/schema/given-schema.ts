@@ -1,6 +1,6 @@
 /**
- * JSON Schemas that callers write. A schema may have only keywords that this server can check, and its size, depth and patterns are limited. Such a
- * schema must not have references, so the server never loads a schema from another address.
+ * Checks values by JSON Schemas that callers write. A caller's schema may have only keywords that this server can check, and its size, depth and
+ * patterns are limited. A caller's schema must not have references, so the server never loads a schema from another address.
  */
 import type { TSchema } from "typebox";
 import { suggestion } from "#kernel/suggestion";
@@ -10,14 +10,14 @@ import { readerOf } from "./reader.ts";
 import { type Dialect, ValueProblem } from "./scalars.ts";
 import { everywhere, PROBLEM, type SchemaNode } from "./schema-node.ts";
 
-/** The greatest depth of a schema. A schema that a person writes by hand is not deeper. */
+/** The greatest depth of a caller's schema. A schema that a person writes by hand is never as deep as this limit. */
 const DEPTH_MAX = 8;
-/** The greatest number of schemas inside a schema, because each value is checked against all of them. */
+/** The greatest number of schemas inside a caller's schema, because each value is checked against all of them. */
 const NODES_MAX = 200;
-/** The greatest length of a text that is checked against a pattern. */
+/** The greatest length of a text that is checked against a caller's pattern. */
 const PATTERN_TEXT_MAX = 100;
 
-/** The keywords that are allowed for each type, in addition to those that only describe a value. */
+/** The keywords that a caller's schema may have for each type, in addition to keywords that only describe a value. */
 const ofTypes: Readonly<Record<string, readonly string[]>> = {
   string: ["minLength", "maxLength", "pattern"],
   integer: ["minimum", "maximum"],
@@ -34,7 +34,7 @@ const BOUNDS = ["minimum", "maximum"];
 /** Checks a value. Returns the path and the problem if the value does not match the schema, and otherwise undefined. */
 export type SchemaCheck = (value: unknown) => string | undefined;
 
-/** Makes the check for a schema that a caller wrote. If the schema is wrong or too large, throws `ValueProblem` with the path in the schema. */
+/** Makes the check for a schema that a caller wrote. If the schema is wrong or too large, throws `ValueProblem` with the path inside the schema. */
 export function givenSchema(schema: unknown): SchemaCheck {
   const read = readerOf(new Given().nodeOf(schema, "", 1) as TSchema, dialect);
   return (value) => {
@@ -82,7 +82,7 @@ class Given {
     if (Array.isArray(type)) {
       requireWords(given, ["type", ...type.flatMap((one) => ofTypes[String(one)] ?? [])], place);
       const isAlone = Object.keys(given).every((word) => word === "type" || DESCRIBING.includes(word));
-      // The problem of a single alternative would be misleading, so one message names all types.
+      // If a value matches no alternative, one message names all types, because the problem of a single alternative would be misleading.
       const problem = isAlone ? { [PROBLEM]: `must be ${type.join(" or ")}` } : {};
       return { anyOf: type.map((one) => this.#typed(String(one), given, place, depth)), ...problem };
     }
@@ -128,7 +128,8 @@ class Given {
     if (!Array.isArray(required) || !required.every((name) => typeof name === "string"))
       return refuse(inside(place, "required"), "must be a list of keys");
     const declared = Object.entries(properties).map(([name, one]): [string, SchemaNode] => [name, this.nodeOf(one, inside(at, name), depth + 1)]);
-    // The reader checks only declared keys. So a key that is required but not declared is declared here, with any value allowed.
+    // The reader of an object checks only declared keys. Therefore a key that the schema requires but does not declare is declared here, with any
+    // value allowed.
     const undeclared = required.filter((name) => !Object.hasOwn(properties, name)).map((name): [string, SchemaNode] => [name, {}]);
     return {
       ...{ type: "object", properties: Object.fromEntries([...declared, ...undeclared]), required },

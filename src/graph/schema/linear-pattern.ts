@@ -1,20 +1,20 @@
 /**
  * Decides whether a pattern that a caller wrote may run on this server. The runtime's regular expressions backtrack, so a pattern with many choices
- * can take years for a short text. A pattern with few choices takes at most a millisecond on a text of limited length.
+ * can take years to match a short text. A pattern with few choices takes at most a millisecond on a text of limited length.
  */
 
 /** The greatest length of a pattern, in characters. */
 const PATTERN_CHARACTERS_MAX = 200;
 /**
- * The greatest number of choices in a pattern. Each choice may multiply the number of steps by the length of the text. A pattern without `^` has one
- * more choice, the position where the match begins.
+ * The greatest number of choices in a pattern. Each choice in a pattern may multiply the number of steps by the length of the text. A pattern that
+ * does not begin with `^` has one more choice, the position where the match begins.
  */
 const CHOICES_MAX = 3;
 
-/** The greatest number in a quantifier. */
+/** The greatest number in a quantifier of a pattern. */
 const REPEATS_MAX = 100;
 
-/** A class of characters, an escaped character, or any other single character. */
+/** A class of characters, an escaped character, or any other single character of a pattern. */
 const ATOM = /\[(?:\\.|[^\]\\])*\]|\\(?:[dDwWsSbBntr]|[^\w])|[^\\[\](){}*+?|]/y;
 const QUANTIFIER = /[*+?]\??|\{(\d+)(?:,(\d*))?\}\??/y;
 
@@ -34,10 +34,10 @@ export function patternProblem(pattern: string): string | undefined {
   }
 }
 
-/** The number of choices in a pattern, or a text that says which part of the pattern is refused. */
+/** The number of choices in a pattern, or the reason why a piece of the pattern is refused. */
 function choicesIn(pattern: string): number | string {
   let [at, choices, depth] = [0, 0, 0];
-  /** The item before the current position, which decides whether a quantifier may follow. */
+  /** The item of the pattern before the current position, which decides whether a quantifier may follow. */
   let behind: "nothing" | "character" | "group" = "nothing";
   const next = (expression: RegExp): RegExpExecArray | null => {
     expression.lastIndex = at;

@@ -1,4 +1,4 @@
-/** Lists and objects, as they are in a request and as they are in a world file. */
+/** Lists and objects, as requests contain them and as world files contain them. */
 import { describe, expect, test } from "bun:test";
 import { type TArrayOptions, type TObjectOptions, type TSchema, Type } from "typebox";
 import { isNo, isYes, parametersReader, textsOf } from "../pipeline/parameters.ts";

@@ -1,4 +1,4 @@
-/** Writes the schemas of contracts with standard keywords of JSON Schema, for documents. */
+/** Writes the schemas of contracts with standard keywords of JSON Schema, for OpenAPI documents. */
 import { type Format, findFormat } from "./formats.ts";
 import { NAMES_OF, ONLY_IN, PROBLEM, READ_AS, REFERS_TO, type ServedIn, SHAPE_OF, TRIMMED } from "./schema-node.ts";
 
@@ -6,10 +6,13 @@ export type PlainSchema = Record<string, unknown>;
 
 const ownWords: ReadonlySet<string> = new Set(["x-plaza-raw", READ_AS, REFERS_TO, TRIMMED, PROBLEM, NAMES_OF, ONLY_IN]);
 
-/** The schema with standard keywords only. A choice of constants becomes an `enum`. */
+/** The same schema with only standard keywords of JSON Schema. In the standard schema, a choice of constants becomes an `enum`. */
 export const publicSchema = (schema: unknown): PlainSchema => plain(schema, (one) => one);
 
-/** The schema of a parameter of the graph. A key with a default is optional. A file becomes a binary string, as generators expect. */
+/**
+ * The schema of a parameter of the graph. A parameter's key with a default is optional. A file becomes a binary string in the schema, as code
+ * generators expect.
+ */
 export const requestSchema = (schema: unknown, where: ServedIn): PlainSchema =>
   plain(
     schema,
@@ -20,11 +23,11 @@ export const requestSchema = (schema: unknown, where: ServedIn): PlainSchema =>
     ({ requestWords, words }) => requestWords ?? words,
   );
 
-/** The schema without the names of the nodes that its objects describe, for readers of a single schema. */
+/** The schema without the names of nodes that its objects describe, for readers who see only this schema. */
 export const withoutShapes = (schema: PlainSchema): PlainSchema =>
   JSON.parse(JSON.stringify(schema, (word, value) => (word === SHAPE_OF ? undefined : value)));
 
-/** The schema with only the alternatives that the profile accepts. Several lists of allowed texts become one list. */
+/** The schema with only the alternatives that the given profile accepts. Several lists of allowed texts in the schema become one list. */
 function inProfile(schema: PlainSchema, where: ServedIn): PlainSchema {
   const { anyOf, ...rest } = schema as { anyOf?: readonly PlainSchema[] };
   if (anyOf === undefined) return schema;
@@ -43,21 +46,23 @@ function withNames({ [NAMES_OF]: what, ...schema }: PlainSchema, { namesOf }: Se
   return { ...schema, properties: Object.fromEntries(names.map((name) => [name, schema.additionalProperties])), additionalProperties: false };
 }
 
-/** Whether the schema describes a file of multipart/form-data. Documents do not list files among the ordinary parameters. */
+/** Whether the schema describes a file of multipart/form-data. OpenAPI documents do not list files among the ordinary parameters. */
 export const isFile = (schema: PlainSchema): boolean => schema.format === "binary";
 
-/** The schema of JSON that a caller sends to the control API. A key with a default is optional, and null means that the key is left out. */
+/**
+ * The schema of JSON that a caller sends to the control API. In such JSON, a key with a default is optional, and null means that the key is left out.
+ */
 export const sentSchema = (schema: unknown): PlainSchema => plain(schema, (one) => withOptionalKeys(inSafeRange(withoutRules(one))));
 
-/** D-278: removes rules about several keys, which generators cannot use. */
+/** D-278: removes rules about several keys from a schema, because generators cannot use them. */
 function withoutRules({ if: _, then: __, else: ___, not: ____, dependentRequired: _____, ...schema }: PlainSchema): PlainSchema {
   const { anyOf, ...rest } = schema;
   return schema.type === "object" && anyOf !== undefined ? rest : schema;
 }
 
 /**
- * The schema of a response. A request may write ids and times in several forms, but a response always has one form. Rules about requests are left
- * out.
+ * The schema of a response. A request may write ids and times in several forms, but a response always has one form. Rules about requests are left out
+ * of the schema of a response.
  */
 export const returnedSchema = (schema: unknown): PlainSchema =>
   plain(
@@ -99,7 +104,7 @@ function withValues(schema: PlainSchema): PlainSchema {
   return values === undefined ? schema : { ...rest, additionalProperties: values };
 }
 
-/** Adds the limits of safe integers. Larger numbers in JSON may lose digits, so readers refuse them. */
+/** Adds the limits of safe integers to the schema of a number. Larger numbers in JSON may lose digits, so the readers of requests refuse them. */
 function inSafeRange(schema: PlainSchema): PlainSchema {
   if (![schema.type].flat().includes("integer")) return schema;
   const { minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = schema;

@@ -6,7 +6,7 @@ import { parametersReader } from "../pipeline/parameters.ts";
 import { entryReader } from "../worlds/file/entry-reader.ts";
 import { WorldProblem } from "../worlds/file/schema-words.ts";
 
-/** The end of the error message about a request or a world file that cannot be read. */
+/** The last words of the error message about a request or a world file that cannot be read. */
 function problemOf(read: () => unknown): string {
   try {
     read();

@@ -1,7 +1,7 @@
 /**
- * Makes a reader from a schema. A reader is a function that checks a value and returns it in its normal form. It is made of closures, once for each
- * schema. TypeBox's own compiler is not used: its first check after a start takes 30 ms longer, its errors have other paths, and ids, times and
- * values that are written as text would need a second pass.
+ * Makes a reader from a schema. A reader is a function that checks a value and returns the value in its normal form. The reader is made of closures,
+ * once for each schema. TypeBox's own compiler is not used: its first check after a start takes 30 ms longer, its errors have other paths, and ids,
+ * times and values that are written as text would need a second pass.
  */
 import type { TSchema } from "typebox";
 import { suggestion } from "#kernel/suggestion";
@@ -12,9 +12,9 @@ import { boolean, constants, type Dialect, integer, nothing, number, type Read, 
 import { checkWords, NAMES_OF, ONLY_IN, PROBLEM, READ_AS, type SchemaNode, type ServedIn } from "./schema-node.ts";
 
 /**
- * Makes the reader of a schema. The reader compiles the schema when it is first called, because all schemas together take 15 ms and a start needs
- * only a few. The reader throws `ValueProblem`, or the error of a format. If the schema has keywords or types that are not supported, its first call
- * throws an ordinary `Error`.
+ * Makes the reader of values for a schema. The schema is compiled when its reader is first called, because compiling all schemas takes 15 ms and a
+ * start needs only a few. For a wrong value, the reader throws `ValueProblem`, or the error of a format. If the schema has unsupported keywords or
+ * types, the first call of its reader throws an ordinary `Error`.
  */
 export function readerOf(schema: TSchema, dialect: Dialect): Read {
   let read: Read | undefined;
@@ -25,7 +25,7 @@ export function readerOf(schema: TSchema, dialect: Dialect): Read {
 }
 
 function compile(node: SchemaNode, dialect: Dialect): Read {
-  // The feature reads this value with its own code.
+  // The feature itself reads the value of this schema with its own code.
   if (node["x-plaza-raw"] === true) return (value) => value;
   checkWords(node);
   const read = valueReader(node, dialect);
@@ -69,8 +69,8 @@ function valueReader(node: SchemaNode, dialect: Dialect): Read {
 }
 
 /**
- * Reads a value by the first schema that it matches. If it matches none, the error with the deepest path is thrown, because the caller has probably
- * meant that alternative.
+ * Reads a value by the first schema that it matches. If the value matches no schema, the error with the deepest path is thrown, because the caller
+ * has probably meant that alternative.
  */
 function alternatives(options: readonly SchemaNode[], dialect: Dialect): Read {
   if (options.some((option) => option[ONLY_IN] !== undefined)) {
@@ -105,13 +105,13 @@ function alternatives(options: readonly SchemaNode[], dialect: Dialect): Read {
 }
 
 /**
- * The depth of the path at which a problem is. An error of another class comes from a format; it counts as the deepest, because the caller has
- * probably meant that alternative.
+ * The depth of the path that a problem names. An error that is not a `ValueProblem` comes from a format and counts as the deepest, because the caller
+ * has probably meant that alternative.
  */
 const depthOf = (error: unknown): number =>
   error instanceof ValueProblem ? error.path.split(/[.[]/).filter((step) => step !== "").length : Number.POSITIVE_INFINITY;
 
-/** Accepts a file of multipart/form-data as the request has it. */
+/** Accepts a file of multipart/form-data in the form in which the request has it. */
 const file: Read = (value) => {
   if (typeof value === "object" && value !== null && "bytes" in value && value.bytes instanceof Uint8Array) return value;
   throw new ValueProblem("must be a file of multipart/form-data");
@@ -126,7 +126,7 @@ function list(node: SchemaNode, dialect: Dialect): Read {
     if (!Array.isArray(value)) throw new ValueProblem("must be a list");
     if (value.length < minItems) throw new ValueProblem(minItems === 1 ? "must not be empty" : `must hold at least ${minItems} items`);
     if (value.length > maxItems) throw new ValueProblem(`must hold at most ${maxItems} items`);
-    // The items of `a,b` have no index that the caller would recognize, so errors do not name one.
+    // The items of the text `a,b` have no index that the caller would recognize, so errors do not name an index.
     const hasPlaces = typeof given !== "string" || given.trimStart().startsWith("[");
     return hasPlaces ? value.map((item, index) => readAt(index, item, read, where)) : value.map((item) => read(item, where));
   };
@@ -136,7 +136,7 @@ interface ObjectField {
   readonly name: string;
   readonly isRequired: boolean;
   readonly read: Read;
-  /** Whether null is an allowed value of this field. For other fields, null means that the key is missing. */
+  /** Whether the field's schema allows the value null. For fields that do not allow null, null means that the key is missing. */
   readonly takesNull: boolean;
   readonly fallback: unknown;
 }
@@ -182,7 +182,7 @@ function object(node: SchemaNode, dialect: Dialect): Read {
       }
     }
     if (missing === undefined || isMissingLast) readOthers?.(given, found, result, where);
-    // Unknown keys were reported before this, because a missing key is often a misspelt one.
+    // Unknown keys were reported before the missing keys, because a missing key is often a misspelt one.
     if (missing !== undefined) throw new ValueProblem("is required", missing);
     for (const rule of rules) rule(result, given, where);
     if (last !== undefined) throw last;
@@ -190,7 +190,7 @@ function object(node: SchemaNode, dialect: Dialect): Read {
   };
 }
 
-/** Copies undeclared keys into `result`, or refuses them. `found` is the number of declared keys in the value. */
+/** Copies undeclared keys into `result`, or refuses them. `found` is the number of declared keys that the value has. */
 type ReadOthers = (given: Readonly<Record<string, unknown>>, found: number, result: Record<string, unknown>, where: ServedIn) => void;
 
 function othersOf(
@@ -212,10 +212,10 @@ function othersOf(
   };
 }
 
-/** The greatest depth of a caller's JSON. The limit is necessary because in YAML a list can even contain itself. */
+/** The greatest depth of a caller's JSON. The limit of the depth is necessary because in YAML a list can even contain itself. */
 const DEPTH_MAX = 32;
 
-/** Reads a value of any shape, but refuses text that cannot be stored. Numbers that a float cannot represent become text. */
+/** Reads a value of any type, but refuses text that cannot be stored. Numbers that a float cannot represent become text. */
 const anything: Read = (value, where) => anythingAt(value, where, 1);
 
 function anythingAt(value: unknown, where: ServedIn, depth: number): unknown {
@@ -231,8 +231,8 @@ function anythingAt(value: unknown, where: ServedIn, depth: number): unknown {
 }
 
 /**
- * Sets a key of an object, for which `__proto__` is an ordinary key, too. Throws `ValueProblem` if the key cannot be stored. The path in the error
- * leaves this key out.
+ * Sets a key of an object; even `__proto__` becomes an ordinary key. Throws `ValueProblem` if the key cannot be stored. The path in the error
+ * does not contain the key that cannot be stored.
  */
 function define(result: Record<string, unknown>, key: string, value: unknown, read: Read, where: ServedIn): void {
   if (!isStorableText(key)) throw new ValueProblem("has a key with U+0000 or a lone surrogate");

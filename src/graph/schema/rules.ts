@@ -1,4 +1,4 @@
-/** The rules of a schema about several keys of an object. A rule says which keys require or exclude each other. */
+/** Checks the rules of a schema about several keys of an object. A rule of an object says which of its keys require or exclude each other. */
 import { suggestion } from "#kernel/suggestion";
 import { type Read, readAt, ValueProblem } from "./scalars.ts";
 import type { SchemaNode, ServedIn } from "./schema-node.ts";
@@ -6,17 +6,17 @@ import type { SchemaNode, ServedIn } from "./schema-node.ts";
 type Keys = Readonly<Record<string, unknown>>;
 
 /**
- * Checks the keys of an object. `read` has the values after they were read, and `given` has the values as the client sent them. Throws `ValueProblem`
- * if the object violates the rule.
+ * Checks the keys of an object. `read` has the object's values after they were read, and `given` has them as the client sent them. Throws
+ * `ValueProblem` if the object violates the rule.
  */
 export type Rule = (read: Keys, given: Keys, where: ServedIn) => void;
 
-/** Makes a reader for the value of one key, from the schema in a branch of a condition. */
+/** Makes a reader for the value of one key, from the schema in a branch (`then` or `else`) of a condition. */
 type ReadKey = (node: SchemaNode) => Read;
 
 const has = (keys: Keys, name: string): boolean => Object.hasOwn(keys, name) && keys[name] !== undefined;
 
-/** The rules about several keys of an object. The object's reader checks each single key. */
+/** The rules about several keys of an object. The reader of an object checks each single key, and this reader checks the rules. */
 export function rulesOf(node: SchemaNode, readKey: ReadKey, names = Object.keys(node.properties ?? {})): Rule[] {
   const { dependentRequired = {}, anyOf, not, if: condition, ...branches } = node;
   const rules: Rule[] = Object.entries(dependentRequired).map(([name, others]) => {
@@ -53,7 +53,7 @@ const requiring =
     for (const name of names) if (!has(read, name)) throw new ValueProblem("is required", name);
   };
 
-/** The rules of one branch of a condition. They include required keys, allowed keys and the values of keys. */
+/** The rules in one branch (`then` or `else`) of a condition. Such rules are about required keys, allowed keys and the values of keys. */
 function branchOf(node: SchemaNode, readKey: ReadKey, names: readonly string[]): Rule[] {
   const { required = [], properties = {}, additionalProperties } = node;
   const rules: Rule[] = [requiring(required), ...rulesOf(node, readKey, [...names])];
@@ -74,7 +74,10 @@ function branchOf(node: SchemaNode, readKey: ReadKey, names: readonly string[]):
 
 type Condition = (read: Keys) => boolean;
 
-/** Reads a condition. A condition can require keys. It can also require that a key has a constant value, if the object has the key. */
+/**
+ * Reads a condition. A condition in a schema can require keys. A condition can also require that a key has a constant value, if the object has the
+ * key.
+ */
 function conditionOf({ required = [], properties = {}, not, anyOf }: SchemaNode): Condition {
   const conditions: Condition[] = required.map((name) => (read) => has(read, name));
   for (const [name, { const: only, enum: allowed = only === undefined ? undefined : [only] }] of Object.entries(properties))

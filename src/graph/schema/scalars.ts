@@ -6,7 +6,7 @@ import { NAMES_OF, type SchemaNode, type ServedIn, TRIMMED } from "./schema-node
 /** The differences between reading a request and reading a world file with the same schema. */
 export interface Dialect {
   /**
-   * Converts a value to the expected type, because in a query numbers, lists and objects are written as text. A value that cannot be converted is
+   * Converts a value to the expected type, because a query contains numbers, lists and objects as text. A value that cannot be converted is
    * returned unchanged, and a later check refuses it. Throws `ValueProblem`.
    */
   readonly coerce?: {
@@ -19,13 +19,13 @@ export interface Dialect {
     object(value: unknown): unknown;
   };
   /**
-   * Readers by the name that a schema has under `x-plaza-read-as`. If the dialect has no reader with this name, the other keywords of the schema
-   * apply. A reader throws `ValueProblem`.
+   * Readers by the name that a schema has under `x-plaza-read-as`. If the dialect has no reader with the name under `x-plaza-read-as`, the schema's
+   * other keywords apply. Such a reader throws `ValueProblem` if the value is wrong.
    */
   readonly readings: Readonly<Record<string, (value: unknown) => unknown>>;
-  /** Whether undeclared keys are copied or left out, if the schema does not decide that. */
+  /** Whether undeclared keys of an object are copied or left out, if the schema does not decide that. */
   readonly undeclaredKeys: "kept" | "left out";
-  /** Whether a missing key is reported in the order of the schema, or after the problems of all other keys. */
+  /** Whether a missing key is reported in the order of the schema, or after the problems of the object's other keys. */
   readonly missingKeys: "in order" | "last";
   readonly messages: {
     notText(value: unknown): string;
@@ -36,12 +36,13 @@ export interface Dialect {
 }
 
 /**
- * The error if a value does not match its schema. For requests, this error becomes `invalidParameter`; for world files, it becomes `WorldProblem`.
+ * The error about a value that does not match its schema. For requests, a `ValueProblem` becomes `invalidParameter`; for world files, it becomes
+ * `WorldProblem`.
  */
 export class ValueProblem extends Error {
   constructor(
     readonly problem: string,
-    /** The path inside the value, e.g. `users[0].name`. An empty path means that the value itself is wrong. */
+    /** The path of the problem inside the value, e.g. `users[0].name`. An empty path means that the whole value is wrong. */
     readonly path = "",
   ) {
     super(path === "" ? problem : `${path} ${problem}`);
@@ -49,7 +50,7 @@ export class ValueProblem extends Error {
   }
 }
 
-/** Throws the problem again, with its path extended by the key or index `step`. Other errors are thrown unchanged. */
+/** Throws the problem again, with its path extended by the key or index `step`. Errors of other classes are thrown unchanged. */
 function below(error: unknown, step: string | number): never {
   if (!(error instanceof ValueProblem)) throw error;
   const outer = typeof step === "number" ? `[${step}]` : step;
@@ -57,7 +58,7 @@ function below(error: unknown, step: string | number): never {
   throw new ValueProblem(error.problem, isPlace ? outer + error.path : `${outer}.${error.path}`);
 }
 
-/** Returns the value in its normal form. Throws `ValueProblem` if the value does not match the schema. */
+/** Returns the value in the normal form of its schema. Throws `ValueProblem` if the value does not match the schema. */
 export type Read = (value: unknown, where: ServedIn) => unknown;
 
 /** Reads the value of a key or of a list item. If the value is wrong, the key or index is added to the path of the problem. */

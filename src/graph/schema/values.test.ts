@@ -1,4 +1,4 @@
-/** Each kind of value, as it is in a request (where text stands for other kinds) and as it is in a world file. */
+/** Values of each type, as in a request (where text stands for values of other types) and as in a world file. */
 import { describe, expect, test } from "bun:test";
 import { type TSchema, Type } from "typebox";
 import { parametersReader } from "../pipeline/parameters.ts";
@@ -21,9 +21,9 @@ const readers = (schema: TSchema) => {
   const [request, entry] = [parametersReader(holder), entryReader(holder)];
   return (value: unknown) => ({ request: outcome(request as (value: unknown) => unknown, value), entry: outcome(entry, value) });
 };
-/** Requests and world files accept the value unchanged. */
+/** The case in which requests and world files accept the value unchanged. */
 const same = (value: unknown) => ({ request: { is: value }, entry: { is: value } });
-/** Requests and world files refuse the value in the same words. */
+/** The case in which requests and world files refuse the value in the same words. */
 const refused = (problem: string) => ({ request: problem, entry: problem });
 
 describe("text", () => {
@@ -208,7 +208,7 @@ describe("a choice of schemas", () => {
     expect([read(5), read("ab"), read(null)]).toEqual([same(5), same("ab"), same(null)]);
     expect(read(4)).toEqual({ request: { is: "4" }, entry: "must be at least 5" });
     expect(read("abc")).toEqual(refused("must be an integer"));
-    // One of these alternatives is not a constant.
+    // The second alternative is not a constant.
     const mixed = readers(Type.Union([Type.Literal("a"), Type.Integer()]));
     expect([mixed("a"), mixed(7), mixed("b").entry]).toEqual([same("a"), same(7), "must be a"]);
   });

@@ -14,16 +14,18 @@ export interface Release {
 }
 
 export interface MarketingVersion extends Release {
-  /** The time from which the version is no longer served, in Unix seconds. Undefined if no end has been announced. */
+  /** The time from which the server no longer serves the version, in Unix seconds. Undefined if no end of the version has been announced. */
   readonly until: number | undefined;
-  /** The endpoints that the version changes. An endpoint is named by its operation, its edge, or its number in the interface (`G2`). */
+  /**
+   * The endpoints whose behaviour the version changes. The list names an endpoint by its operation, its edge, or its number in the interface (`G2`).
+   */
   readonly affects: readonly string[];
 }
 
 /** The period in which each app decides when to switch on a migration. A migration is a named change of behaviour (D-82). */
 export interface MigrationWindow {
   readonly name: string;
-  /** The time at which the window begins, in Unix seconds. */
+  /** The time at which the migration's window begins, in Unix seconds. */
   readonly start: number;
   readonly end: number;
 }
@@ -39,7 +41,10 @@ export interface VersionCalendar {
 }
 
 const DAY_SECONDS = 86_400;
-/** The shortest time between a release and the end of the previous version. It is also the shortest window of a migration (LIM-14, VER-7b). */
+/**
+ * The shortest time between the release of a version and the end of the previous version. The shortest window of a migration has the same length
+ * (LIM-14, VER-7b).
+ */
 const GRACE_DAYS = 90;
 const GRACE_SECONDS = GRACE_DAYS * DAY_SECONDS;
 
@@ -136,12 +141,12 @@ function readVersion(given: string, path: string): Version {
 
 const byVersion = (one: Release, other: Release): number => one.version - other.version;
 
-/** The path in the world file of each item that was read from the file. */
+/** The path in the world file of each version or migration that was read from the file. */
 type Places = Map<object, string>;
 
 /**
- * The calendar `base` with an entry of a world file applied. The marketing versions of the entry replace those of `base`; everything else is added to
- * `base`. Throws `WorldProblem` if the calendar violates D-80.
+ * The calendar `base`, changed by the `versions` of a world file. The marketing versions of the world file replace those of `base`; its other
+ * versions and migrations are added to `base`. Throws `WorldProblem` if the calendar violates D-80.
  */
 export function calendarWith(base: VersionCalendar, entry: VersionsEntry): VersionCalendar {
   const places: Places = new Map();
@@ -213,7 +218,7 @@ function requireOrder(versions: readonly Release[], list: string, places: Places
     const place = places.get(next);
     if (next.version === previous.version) throw new WorldProblem(place ?? `${list}[${index}]`, `repeats the version ${formatVersion(next.version)}`);
     if (next.released >= previous.released) continue;
-    // If only the earlier of the two versions is from the file, the error names the path of the earlier version.
+    // If only the earlier of two versions comes from the world file, the error names the path of the earlier version.
     const placeBefore = place === undefined ? places.get(previous) : undefined;
     throw placeBefore === undefined
       ? new WorldProblem(`${place ?? `${list}[${index}]`}.released`, "is before the release of the previous version")
@@ -222,8 +227,8 @@ function requireOrder(versions: readonly Release[], list: string, places: Places
 }
 
 /**
- * D-81: throws `WorldProblem` for a name in `affects` that no endpoint has. If a misspelt name were accepted, requests would be upgraded although the
- * version changes their endpoint. `names` are the names of all endpoints.
+ * D-81: throws `WorldProblem` for a name in `affects` that no endpoint has. If a misspelt name in `affects` were accepted, requests would be upgraded
+ * although the version changes their endpoint. `names` are the names of all endpoints of the server.
  */
 export function requireEndpoints({ marketing: versions = [] }: VersionsEntry, names: ReadonlySet<string>): void {
   for (const [index, { affects }] of versions.entries()) {
@@ -237,7 +242,9 @@ export function requireEndpoints({ marketing: versions = [] }: VersionsEntry, na
   }
 }
 
-/** D-82: throws `WorldProblem` for a migration that the calendar does not have. `names` are the keys under `path`. */
+/**
+ * D-82: throws `WorldProblem` for a migration that the calendar does not have. `names` are the names of migrations under `path` in the world file.
+ */
 export function requireMigrations(names: readonly string[], path: string, { migrations }: VersionCalendar): void {
   const known = migrations.map(({ name }) => name);
   const unknown = names.find((name) => !known.includes(name));

@@ -1,6 +1,6 @@
 /**
- * Changes between versions. Handlers implement only the newest version. The response for an older version is made by undoing each later change, the
- * newest first. A feature defines its own changes in `x.changes.ts`.
+ * Changes between versions. Handlers of operations implement only the newest version. The response for an older version is made by undoing each later
+ * change, beginning with the newest. A feature defines its own changes between versions in `x.changes.ts`.
  */
 import type { Version } from "#kernel/versions";
 import type { Parameters } from "../pipeline/request.ts";
@@ -9,7 +9,7 @@ export interface VersionChange {
   /** The version that introduced the change. */
   readonly introduced: Version;
   readonly summary: string;
-  /** The operations that the change affects, including reads of a node. */
+  /** The operations, including reads of a node, that the change affects. */
   readonly operations: readonly string[];
   /** Converts parameters of the previous version to parameters of this version. */
   readonly upParams?: (params: Parameters) => Parameters;

@@ -1,4 +1,7 @@
-/** D-82: decides whether a named migration is on for a request (VER-7a to VER-7h). The functions of this file are pure. */
+/**
+ * D-82: decides whether a named migration is on for a request (VER-7a to VER-7h). The functions of this file are pure, so their results depend only
+ * on their arguments.
+ */
 import { invalidParameter } from "#kernel/errors";
 import { isNested } from "../request-text/parameter-tree.ts";
 import { parseJsonParameter } from "../response/json.ts";
@@ -10,9 +13,9 @@ export interface MigratedApp {
 }
 
 /**
- * Whether a migration is on. Before its window the migration is off, and after its window it is on. During the window the request's
- * `migrations_override` decides. Without an override, the app's own setting decides. Without a setting, the migration is on if the app was created
- * after the window began (VER-7c).
+ * Whether the named migration is on. Before its window the migration is off, and after its window it is on. During the window the request's
+ * `migrations_override` decides. If the request has no override, the app's own setting decides whether the migration is on. If the app has no
+ * setting, the migration is on if the app was created after the window began (VER-7c).
  */
 export function isMigrationOn(window: MigrationWindow, app: MigratedApp, override: Readonly<Record<string, boolean>>, now: number): boolean {
   if (now < window.start) return false;
@@ -34,7 +37,7 @@ export function readMigrationsOverride(value: unknown, windows: readonly Migrati
   const given = typeof value === "string" ? parseJsonParameter(value, parameter) : value;
   if (typeof given !== "object" || given === null || Array.isArray(given))
     throw invalidParameter(parameter, "must be an object of migration names and booleans");
-  // D-82: the parameter may be written as `migrations_override[name]=true`. Its values are then texts.
+  // D-82: a client may write the parameter as `migrations_override[name]=true`. In this notation the values of the migrations are texts.
   const areTexts = isNested(given);
   const switches: Record<string, boolean> = Object.create(null);
   for (const [name, isOn] of Object.entries(given)) {

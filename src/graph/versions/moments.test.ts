@@ -1,4 +1,4 @@
-/** D-03, D-81: the second in which a version begins or ends. */
+/** D-03, D-81: tests of the second in which a version begins or ends. */
 import { expect, test } from "bun:test";
 import { GraphError } from "#kernel/errors";
 import type { VersionCalendar } from "./calendar.ts";

@@ -22,7 +22,7 @@ import { ChangeLog, type VersionChange } from "./changes.ts";
 import { defaultVersion, isNamed, newestVersion, servedVersion, type VersionedApp } from "./resolve.ts";
 
 const DAY = 86_400;
-/** All dates of the versions below are multiples of this time. */
+/** All dates of the test's versions are multiples of this time. */
 const STEP = 20 * DAY;
 
 /** Ten made-up versions, 120 days apart. Each version is supported until 100 days after the next release. */
@@ -44,12 +44,14 @@ const anyApp = fc.record({
   auto_upgrade: fc.boolean(),
 });
 
-/** The rules written a second time, for clarity: each version is judged by its own dates. This function shares no code with the tested function. */
+/**
+ * The rules are written a second time, for clarity: each version is judged by its own dates. This function shares no code with the tested function.
+ */
 function oracle(versions: readonly MarketingVersion[], requested: number, app: VersionedApp, now: number, operation: string): number | "refused" {
   const isOut = (v: MarketingVersion, moment: number) => v.released <= moment;
   const numbersOut = (moment: number) => versions.filter((v) => isOut(v, moment)).map((v) => v.version);
   const start = app.marketing_first_used_time || now;
-  // The oldest version that the app may use is one that is released, although the clock may have been moved back.
+  // The oldest version that the app may use is a released version, although the clock may have been moved back.
   const floor = Math.max(...numbersOut(Math.min(now, app.created_time)), ...numbersOut(Math.min(now, start)), 1);
   const alive = versions.filter((v) => isOut(v, now) && !(v.until !== undefined && now >= v.until)).map((v) => v.version);
   if (!numbersOut(now).includes(requested) || requested < floor) return "refused";
@@ -160,7 +162,7 @@ describe("calendars", () => {
       true,
     ]);
     expect(isNamed(calendar, parseVersion("v26.1") as number, 1_795_000_000)).toBe(false);
-    // Reading the stored and exported form makes the same calendar.
+    // A calendar in its stored and exported form is read as the same calendar.
     expect(calendarWith(standardCalendar, entryOf(calendar))).toEqual(calendar);
     expect(entryOf(standardCalendar)).not.toHaveProperty("platform");
   });
@@ -265,7 +267,7 @@ onEachDatabase("migrations", (database) => {
     expect((await plaza.get("/v26.0/1001", { bearer, query: { fields: "migrations" } })).body).toEqual({ migrations: { [name]: false }, id: "1001" });
     // VER-7c: for an app that was made after the start of the window the migration is on.
     expect((await plaza.post(onPage, vip("other-app"))).status).toBe(400);
-    // VER-7g, VER-7h: the override of the request decides.
+    // VER-7g, VER-7h: the request's `migrations_override` decides whether the migration is on.
     expect((await plaza.post(onPage, vip("page", { migrations_override: `{"${name}":true}` }))).status).toBe(400);
     expect((await plaza.post("/v26.0/1001", { bearer, body: { migrations: { [name]: true } } })).body).toEqual({ success: true });
     expect((await plaza.post(onPage, vip("page"))).body.error_data).toEqual({ parameter: "page_label_name", label_id: "5001" });

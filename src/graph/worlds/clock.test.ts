@@ -1,4 +1,4 @@
-/** The clock of a world can be moved and frozen. The clock is stored with the world, and is the same for all processes. */
+/** The clock of a world can be moved and frozen. The clock is stored with the world, and all processes see the same clock. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { movedClock, newWorkStore } from "#harness/work-database";
@@ -80,8 +80,8 @@ onEachDatabase("the clock of a world", (kind) => {
 });
 
 /**
- * A clock whose readings end when the test says so. Calling `changed` means that another process has set the clock. `changed` returns a function that
- * ends the reading with a frozen time.
+ * A clock whose readings end when the test says so. Calling `changed` in this test means that another process has set the clock. `changed` returns a
+ * function that ends the clock's reading with a frozen time.
  */
 async function clockOfOthers() {
   const readings: ((worldMs: number) => void)[] = [];

@@ -14,18 +14,18 @@ export class WorldClock implements Clock {
   readonly #realNowMs: () => number;
   #state: ClockState | undefined;
   #rereading: Promise<void> | undefined;
-  /** The number of changes of the clock that this process is making now. `#settings` counts all changes so far. */
+  /** The number of changes of the clock that this process is making now. `#settings` counts all changes of the clock so far. */
   #underWay = 0;
   #settings = 0;
   #readings = 0;
-  /** The number of the latest read of the stored state whose result was used. */
+  /** The number of the latest read of the stored clock whose result was used. */
   #newestReading = 0;
 
   private constructor(database: Database, realNowMs: () => number, state: ClockState | undefined) {
     this.#database = database;
     this.#realNowMs = realNowMs;
     this.#state = state;
-    // If another process moves the clock, it invalidates this fact.
+    // If another process moves the clock, that process invalidates this fact.
     database.onInvalidate((kind, key) => {
       if (kind === undefined || (kind === settingFact && key === SETTING)) this.#reload();
     });
@@ -40,7 +40,9 @@ export class WorldClock implements Clock {
     if (this.#runsByItself) await this.set(this.nowMs(), false);
   }
 
-  /** Lets the time continue from the saved time; called after saved data were restored. A world on real time stays on real time. */
+  /**
+   * Lets the world's time continue from the saved time; called after saved data were restored. The clock of a world on real time stays on real time.
+   */
   async resume(): Promise<void> {
     if (this.#runsByItself) await this.set((this.#state as ClockState).worldMs, false);
   }
@@ -62,7 +64,7 @@ export class WorldClock implements Clock {
     return this.#state?.isFrozen === true;
   }
 
-  /** Sets the clock. The change is durable when the promise resolves. Other processes use the new time within 1 s. */
+  /** Sets the clock. The change of the clock is durable when the promise resolves. Other processes use the new time within 1 s. */
   async set(worldMs: number, isFrozen: boolean): Promise<void> {
     const state: ClockState = { worldMs, realMs: this.#realNowMs(), isFrozen };
     await this.#alone(async () => {
@@ -93,7 +95,8 @@ export class WorldClock implements Clock {
   }
 
   /**
-   * Runs a change of the clock. A read of the stored state that overlaps with the change may be out of date, so the state is read again afterwards.
+   * Runs a function that changes the clock. A read of the stored clock that overlaps with the change may be out of date, so the clock is read again
+   * afterwards.
    */
   async #alone<T>(set: () => Promise<T>): Promise<T> {
     this.#underWay++;
@@ -111,8 +114,8 @@ export class WorldClock implements Clock {
   }
 
   /**
-   * Reads the stored state. If several reads overlap, the result of an earlier read never replaces the result of a later one. A caller that waits
-   * gets the result of its own read or of a later one.
+   * Reads the clock's stored settings. If several reads of the clock overlap, the result of an earlier read never replaces the result of a later one.
+   * A caller that waits for the stored clock gets the result of its own read or of a later one.
    */
   #reload(): void {
     if (this.#underWay > 0) return;
@@ -138,13 +141,13 @@ async function readState(reader: Reader): Promise<ClockState | undefined> {
   return text === undefined ? undefined : (JSON.parse(text) as ClockState);
 }
 
-/** The running moves of clocks. The key is the work loop of the world. */
+/** The moves of clocks that are running, by the work loop of the world. The key of this map is the work loop of the world. */
 const moves = new WeakMap<WorkLoop, object>();
 
 /** An object that identifies the running move of a world's clock. Undefined if the clock is not being moved. */
 export const moveOf = (loop: WorkLoop): object | undefined => moves.get(loop);
 
-/** Moves a clock like `WorkLoop.runUntil`. The moves of one world must not overlap. */
+/** Moves a clock like `WorkLoop.runUntil`. Two moves of the same world's clock must not overlap. */
 export async function moveUntil(loop: WorkLoop, ...move: Parameters<WorkLoop["runUntil"]>): Promise<void> {
   moves.set(loop, {});
   try {

@@ -3,7 +3,7 @@ import type { FaultyPost } from "#webhooks/deps";
 import { appUsage, caseUsage } from "../response/usage.ts";
 import { changesResponse, errorOf, Faults, type FaultTarget } from "./fault-injection.ts";
 
-/** Faults that use the given random numbers in turn, and the list of the times that they waited. */
+/** Makes faults that use the given random numbers in turn, and lists the times that they waited. */
 function made(...fractions: number[]) {
   const slept: number[] = [];
   const time = { nowMs: 0 };

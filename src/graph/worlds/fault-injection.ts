@@ -1,4 +1,4 @@
-/** Injected faults (D-150). A fault says which requests or webhooks it affects, how often, and in which way. */
+/** Injected faults (D-150). A fault says which requests or webhooks it affects, how often, and how. */
 import { appRateLimited, edgeRateLimited, GraphError } from "#kernel/errors";
 import type { DeliveryFault, FaultyPost } from "#webhooks/deps";
 import { appUsage, caseUsage } from "../response/usage.ts";
@@ -20,23 +20,23 @@ interface Limits {
 export interface RequestFaultInput extends Limits {
   /** The name of an operation, or `*` for all operations. */
   readonly operation: string;
-  /** The id of the addressed node. If it is absent, the fault affects requests for any node. */
+  /** The id of the addressed node. If the node's id is absent, the fault affects requests for any node. */
   readonly node?: string;
-  /** Parameters that a request must have in the query or the body, with their values. */
+  /** Parameters that a request must have in the query or the body, with their values, to be affected by the fault. */
   readonly query?: Readonly<Record<string, string>>;
-  /** The id of a token that the request must have. */
+  /** The id of a token that a request must have to be affected by the fault. */
   readonly token?: string;
-  /** The HTTP status of an error. The request gets this error, and the operation does not run. */
+  /** The HTTP status of the fault's error. The affected request gets this error, and its operation does not run. */
   readonly status?: number;
-  /** The code of the error, by default 2. */
+  /** The code of the fault's error, by default 2. */
   readonly code?: number;
   /** Makes the request fail as if the rate limit of the app or of the page were exceeded (D-22). */
   readonly rate_limit?: "app" | "page";
   readonly retry_after_seconds?: number;
   readonly latency_ms?: number;
-  /** The greatest number of items on a page of a list. */
+  /** The greatest number of items that the fault leaves on a page of a list. */
   readonly page_max?: number;
-  /** A text that the client gets in place of the response's body. */
+  /** A text that the client gets in place of the body of the response. */
   readonly body?: string;
   readonly content_type?: string;
   /** Whether the tokens of the request are revoked before the operation runs. */
@@ -44,8 +44,8 @@ export interface RequestFaultInput extends Limits {
   /** The number of seconds by which the world's clock is moved forward before the operation runs. */
   readonly advance_seconds?: number;
   /**
-   * Whether the server resets the connection instead of sending a response. With `cut_body_at`, the reset comes after this number of bytes of the
-   * body.
+   * Whether the server resets the connection instead of sending a response. With `cut_body_at`, the connection is reset after this number of bytes of
+   * the body.
    */
   readonly reset?: boolean;
   /** The number of bytes of the body after which the server closes the connection. */
@@ -54,16 +54,17 @@ export interface RequestFaultInput extends Limits {
 }
 
 export interface WebhookFaultInput extends Limits {
-  /** The name of a webhook field, or `*` for all fields. */
+  /** The name of the webhook field that the fault affects, or `*` for all fields. */
   readonly webhook: string;
-  /** The id of the page or account that the webhook is about. */
+  /** The id of the page or account about which the affected webhook is. */
   readonly node?: string;
   /**
-   * `lose`: the webhook is never sent. `repeat`: the webhook is sent twice. `reorder`: the webhook is sent after a later webhook. `delay`: the webhook
-   * and later ones of its page or account are sent late. `batch`: the webhook waits, so that later ones are sent in the same POST.
+   * `lose`: the fault never sends the webhook. `repeat`: the fault sends the webhook twice. `reorder`: the fault sends the webhook after a later
+   * webhook. `delay`: the fault sends the webhook and later ones of its page or account late. `batch`: the fault makes the webhook wait, so that
+   * later ones are sent in the same POST.
    */
   readonly effect: "lose" | "repeat" | "reorder" | "delay" | "batch";
-  /** The real time in ms for which the webhook waits. A reordered webhook without this time is retried as after a failed attempt. */
+  /** The real time in ms for which an affected webhook waits. A reordered webhook without this time is retried as after a failed attempt. */
   readonly latency_ms?: number;
 }
 
@@ -78,7 +79,7 @@ export type Fault = FaultInput & {
   readonly met: number;
 };
 
-/** The facts about a request by which the matching fault is found. */
+/** The facts about a request by which the server finds the fault that matches. */
 export interface FaultTarget {
   readonly operation: string;
   readonly node: string | undefined;
@@ -86,7 +87,7 @@ export interface FaultTarget {
   readonly tokens: readonly string[];
   /** The value of a parameter of the query or the body, as text. Undefined if the client did not send the parameter. */
   parameter(name: string): string | undefined;
-  /** Whether the request belongs to a batch. Such a request has no HTTP response of its own that a fault could damage. */
+  /** Whether the request belongs to a batch. A request in a batch has no HTTP response of its own that a fault could damage. */
   readonly isPart: boolean;
 }
 
@@ -102,9 +103,9 @@ interface Kept {
   readonly input: FaultInput;
   readonly id: string;
   met: number;
-  /** The number of matching requests or webhooks that were not affected. */
+  /** The number of matching requests or webhooks that the fault has not affected. */
   skipped: number;
-  /** The real time at which the fault ends. Undefined until the fault has affected a request or webhook. */
+  /** The real time at which the fault ends. The end of the fault is undefined until the fault has affected a request or webhook. */
   endMs: number | undefined;
 }
 
@@ -114,11 +115,11 @@ interface Following {
   readonly passed: PromiseWithResolvers<void>;
 }
 
-/** The greatest number of faults in a world. A test needs fewer, and every request is compared with each fault. */
+/** The greatest number of faults in a world. Tests need fewer faults, and the server compares every request with each fault. */
 export const FAULTS_MAX = 100;
 /** The value of Retry-After in the error of an exceeded rate limit: a minute, which a test can wait for. */
 const RETRY_AFTER_SECONDS = 60;
-/** The default time for which a webhook waits. In this time other webhooks can arrive. */
+/** The default time for which a webhook waits. During this time other webhooks can arrive. */
 const WEBHOOK_LATENCY_MS = 1_000;
 
 export class Faults {
@@ -127,7 +128,7 @@ export class Faults {
   #count = 0;
   /** The reordered webhooks that wait, by the ids of their deliveries. */
   readonly #following = new Map<string, Following>();
-  /** The deliveries that have waited for others and will soon be claimed again. */
+  /** The deliveries that have waited for other deliveries and will soon be claimed again. */
   readonly #batched = new Set<string>();
 
   constructor(tools: FaultTools) {
@@ -151,7 +152,7 @@ export class Faults {
     this.#batched.clear();
   }
 
-  /** Whether the world has no faults. Every request calls this, so the check is cheap. */
+  /** Whether the world has no faults. Every request makes this check, so the check must be cheap. */
   get isEmpty(): boolean {
     return this.#faults.length === 0 && this.#following.size + this.#batched.size === 0;
   }
@@ -194,14 +195,14 @@ export class Faults {
     return effect;
   }
 
-  /** Called after a POST was delivered. Reordered webhooks of the same callback are sent now. */
+  /** Called after a POST of webhooks was delivered. Reordered webhooks of the same callback are sent after this delivery. */
   delivered({ delivery, callback }: FaultyPost): void {
     for (const [id, one] of this.#following) if (id !== delivery && one.callback === callback) one.passed.resolve();
   }
 
   /**
-   * Finds the first fault that matches. `canAffect` returns false for a fault that counts the request but cannot affect it, because the request has
-   * no response of its own.
+   * Finds the first fault that matches the request or webhook. `canAffect` returns false for a fault that counts the request but cannot affect it,
+   * because the request has no response of its own.
    */
   #matchFirst<T extends FaultInput>(
     isMatch: (input: FaultInput) => input is T,
@@ -245,7 +246,7 @@ function isOf(fault: RequestFaultInput, target: FaultTarget): boolean {
   );
 }
 
-/** Whether the fault changes the world before the operation runs. The tokens of the request are then checked again. */
+/** Whether the fault changes the world before the operation runs. If the fault changes the world, the tokens of the request are checked again. */
 export const changesWorld = ({ revoke_tokens, advance_seconds }: RequestFaultInput): boolean =>
   revoke_tokens === true || advance_seconds !== undefined;
 
@@ -253,8 +254,8 @@ export const changesResponse = ({ body, reset, cut_body_at, body_bytes_per_secon
   reset === true || body !== undefined || cut_body_at !== undefined || body_bytes_per_second !== undefined;
 
 /**
- * The error that the request gets in place of the operation. Undefined if the operation runs. `owner` is the node against whose rate limit the
- * request counts.
+ * The error of the fault that the request gets in place of the operation. Undefined if the fault lets the operation run. `owner` is the node against
+ * whose rate limit the request counts.
  */
 export function errorOf({ status, code = 2, rate_limit, retry_after_seconds: asked }: RequestFaultInput, owner: string): GraphError | undefined {
   const retry_after_seconds = asked ?? RETRY_AFTER_SECONDS;
@@ -264,10 +265,10 @@ export function errorOf({ status, code = 2, rate_limit, retry_after_seconds: ask
   return status === undefined ? undefined : new InjectedFault(status, code, asked);
 }
 
-/** D-22: the usage, in percent, when a rate limit is exceeded. */
+/** D-22: the usage, in percent, that the response shows when a rate limit is exceeded. */
 const USED_UP = 100;
 
-/** The error that a caller of the control API has defined. Errors with the status 429 or 5xx are transient (ERR-19). */
+/** The error that a caller of the control API has defined for a fault. Errors with the status 429 or 5xx are transient (ERR-19). */
 class InjectedFault extends GraphError {
   constructor(status: number, code: number, retryAfterSeconds: number | undefined) {
     super(

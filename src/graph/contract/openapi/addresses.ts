@@ -9,13 +9,13 @@ import type { Endpoint, Registry } from "../registry.ts";
 export interface OpenapiOptions {
   readonly profile: Profile;
   readonly calendar: VersionCalendar;
-  /** World time in Unix seconds. The marketing versions that are served depend on it. */
+  /** World time in Unix seconds. The time decides which marketing versions are served. */
   readonly now: number;
   /** The absolute address of each surface. */
   readonly addresses: Readonly<Record<SurfaceName, string>>;
-  /** The only node type whose operations the document has. Absent if the document has all node types. */
+  /** The node type, if the OpenAPI document has only the operations of one node type. Absent if the OpenAPI document has all node types. */
   readonly type?: string;
-  /** The only surface whose operations the document has. Absent if the document has all surfaces. */
+  /** The surface, if the OpenAPI document has only the operations of one surface. Absent if the OpenAPI document has all surfaces. */
   readonly surface?: SurfaceName;
 }
 
@@ -25,7 +25,7 @@ export interface Served {
   readonly method: string;
   readonly surfaces: Set<SurfaceName>;
   readonly endpoints: Endpoint[];
-  /** The end of the operation's name, for a second path of the same operation. Otherwise the suffix is empty. */
+  /** The suffix of the operation's name in the document, if the operation has a second path. The suffix is empty for the operation's first path. */
   readonly suffix: string;
 }
 
@@ -33,7 +33,7 @@ export const methodOf = ({ served }: Endpoint): string => served?.contract.metho
 
 export const edgeOf = ({ served }: Endpoint): string | undefined => served?.contract.edge ?? undefined;
 
-/** The node type of an endpoint. For a path without an id, the path itself. */
+/** The node type of an endpoint. For an endpoint whose path has no id, the path itself. */
 export const typeOf = (endpoint: Endpoint): string => endpoint.nodeType ?? edgeOf(endpoint) ?? "root";
 
 /** Changes `chatapp_account` to `ChatappAccount`, and `listLabels` to `ListLabels`. */

@@ -1,8 +1,8 @@
 /**
  * Makes the OpenAPI 3.1 document of the surfaces from the contracts (docs/interface/README.md).
  *
- * A path such as `/{id}` is used for many node types. The document has this path once, with an `anyOf` of the node types' schemas, each with
- * `x-plaza-type`. For generators and fuzzers, the options `type` and `surface` limit the document to one node type or one surface.
+ * A path such as `/{id}` is used for many node types. The document has a path of several node types once, with an `anyOf` of the node types' schemas,
+ * each with `x-plaza-type`. For generators and fuzzers, the options `type` and `surface` limit the document to one node type or one surface.
  */
 import { type Place, placeNames, schemes } from "#auth/schemes";
 import { withoutCitations } from "#kernel/text";
@@ -24,8 +24,8 @@ form, which has only texts: in both, a number, true or false may be sent as text
 form.`;
 
 /**
- * A text that changes whenever the world's time changes the document. The text can be compared only between documents with the same calendar and
- * options.
+ * A text that changes whenever the passing of world time changes the OpenAPI document. Such texts can be compared only for documents with the same
+ * calendar and options.
  */
 export const servedNow = ({ calendar, now }: Pick<OpenapiOptions, "calendar" | "now">): string =>
   [
@@ -64,7 +64,7 @@ export function openapiDocument(registry: Registry, options: OpenapiOptions): Do
   };
 }
 
-/** The components to which the paths refer. The document leaves out all other components. */
+/** The components of the OpenAPI document to which its paths refer. The document leaves out the components to which no path refers. */
 function usedComponents(components: Readonly<Record<string, Document>>, paths: Document): Document {
   const text = JSON.stringify([paths, components.schemas]);
   const isUsed = (kind: string, name: string): boolean =>
@@ -99,7 +99,9 @@ function operationOf(served: Served, registry: Registry, schemas: NamedSchemas, 
   };
 }
 
-/** The name of the operation. If several node types share the path, the name is made from the method and the edge. */
+/**
+ * The name of the operation in the OpenAPI document. If several node types share the path, the operation's name is made from the method and the edge.
+ */
 function nameOf({ endpoints, method, suffix }: Served): string {
   const [only] = endpoints;
   if (only !== undefined && endpoints.length === 1) return `${only.access.operation}${suffix}`;
@@ -110,8 +112,8 @@ const summaryOf = ({ served, nodeType }: Endpoint): string =>
   withoutCitations(served?.contract.summary ?? `Reads a ${nodeType}: its declared fields.`);
 
 /**
- * D-10, D-12: security schemes for the query parameters and the header that can have tokens. A token in the body has no scheme, because it is a
- * parameter of the body.
+ * D-10, D-12: security schemes for the query parameters and the header that can have tokens. A token in the request body has no scheme, because it is
+ * a parameter of the body.
  */
 const securitySchemes: Readonly<Record<string, Document>> = {
   access_token: { type: "apiKey", in: "query", name: "access_token", description: placeNames.access_token },
@@ -119,7 +121,10 @@ const securitySchemes: Readonly<Record<string, Document>> = {
   bearer: { type: "http", scheme: "bearer", description: "Authorization: Bearer <ACCESS_TOKEN>" },
 };
 
-/** The alternative ways to send tokens. If a way has several schemes in one object, the request needs a token for each of them. */
+/**
+ * The alternative ways to send tokens, as the security requirements of the document. If one alternative has several schemes in one object, the
+ * request needs a token for each of them.
+ */
 function securityOf(endpoints: readonly Endpoint[], profile: Profile): Document[] {
   const ways = endpoints.flatMap((endpoint) => waysOf(endpoint, profile));
   return [...new Map(ways.map((way) => [JSON.stringify(way), way])).values()];
@@ -135,7 +140,7 @@ function waysOf({ access }: Endpoint, profile: Profile): Document[] {
   return need === "all" ? [Object.fromEntries(named.map((place) => [place, []]))] : named.map((place) => ({ [place]: [] }));
 }
 
-/** Notes about tokens for rules that security schemes cannot express. */
+/** Notes in the document about rules for tokens that security schemes cannot express. */
 function securityNotes(endpoints: readonly Endpoint[], profile: Profile): string[] {
   const isOf = (is: (scheme: { places: readonly Place[]; need: string; developmentOnly?: readonly Place[] }) => boolean): boolean =>
     endpoints.some(({ access }) => is(schemes[access.scheme]));

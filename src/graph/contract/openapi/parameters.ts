@@ -56,7 +56,7 @@ export function parametersOf({ path, method, endpoints }: Served, schemas: Named
   ];
 }
 
-/** D-33, D-38: whether the parameter `fields` selects from the response. */
+/** D-33, D-38: whether the parameter `fields` selects from the operation's response. */
 export function takesFields({ reading, served }: Endpoint): boolean {
   if (reading !== undefined || served?.contract.kind === "list") return true;
   return served?.contract.kind === "write" && served.contract.readBack !== undefined;
@@ -95,8 +95,8 @@ export interface OwnParameter {
 }
 
 /**
- * The operation's parameters in the query or in the body (D-34, D-40). If a parameter may be in both, documents put it where requests with this
- * method usually have it.
+ * The operation's parameters that a request has in the query or in the body (D-34, D-40). If a parameter may be in the query and in the body,
+ * documents put it where requests with this method usually have it.
  */
 export function paramsIn(place: "query" | "body", endpoint: Endpoint): OwnParameter[] {
   const contract = endpoint.served?.contract;
@@ -108,7 +108,7 @@ export function paramsIn(place: "query" | "body", endpoint: Endpoint): OwnParame
     .map(([name, schema]) => ({ name, schema: schema as TSchema, isRequired: (required as readonly string[]).includes(name) }));
 }
 
-/** The query parameters of the operations that share a path. A parameter is required if all of these operations require it. */
+/** The query parameters of the operations that share a path. A parameter is required if all operations of the path require it. */
 function ownParameters(endpoints: readonly Endpoint[], schemas: NamedSchemas, where: ServedIn): Document[] {
   const byName = Map.groupBy(
     endpoints.flatMap((endpoint) => paramsIn("query", endpoint)),
@@ -119,7 +119,7 @@ function ownParameters(endpoints: readonly Endpoint[], schemas: NamedSchemas, wh
     const texts = new Map(own.map((one) => [JSON.stringify(one), one]));
     const schema = anyOf([...texts.values()].map((one) => ({ schema: schemas.referred(one) })));
     const required = found.length === endpoints.length && found.every(({ isRequired }) => isRequired);
-    // D-161: there are several ways to write a list of plain values. Documents show the one with commas in a single parameter.
+    // D-161: there are several ways to write a list of plain values. Documents show only the notation with commas in a single parameter.
     const isSeparated = found.every(({ schema: one }) => isListOfPlainValues(one));
     // If the descriptions differ, each alternative of the schema has its own description.
     const [description = `The parameter \`${name}\`.`] = own.flatMap((one) => (typeof one.description === "string" ? [one.description] : []));

@@ -61,11 +61,14 @@ const json = (schema: Document): Document => ({ content: { "application/json": {
 
 export interface Alternative {
   readonly schema: Document;
-  /** The node type to which the schema belongs. */
+  /** The node type that the schema describes. */
   readonly type?: string;
 }
 
-/** One schema for the node types that share a path. The schemas may overlap, so they are combined with `anyOf` and not with `oneOf`. */
+/**
+ * Makes one schema for all node types that share a path. The schemas of the node types may overlap, so they are combined with `anyOf` and not with
+ * `oneOf`.
+ */
 export function anyOf(alternatives: readonly Alternative[]): Document {
   const [only] = alternatives;
   if (only !== undefined && alternatives.length === 1) return only.schema;
@@ -81,12 +84,12 @@ function successOf(endpoint: Endpoint, schemas: NamedSchemas, profile: OpenapiOp
     const { data } = (schema as { properties: { data: { items: Document } } }).properties;
     schemas.add(`${name}Item`, data.items);
   }
-  // The second alternative is the schema of the node after the write, from which `fields` selects.
+  // The second alternative of the response's schema is the node after the write, from which `fields` selects.
   if (contract?.kind === "write" && contract.readBack !== undefined) schemas.add(`${name}Node`, (schema.anyOf as Document[])[1] as Document);
   return { schema: schemas.add(responseName(endpoint, schema), schema) };
 }
 
-/** Names for responses that several operations have. Such a response has a single key, by which its name is found. */
+/** Names in the document for responses that several operations have. Each of these responses has a single key, by which its name is found. */
 const sharedNames: Readonly<Record<string, string>> = { success: "Success", id: "Created" };
 
 export const responseName = ({ access }: Endpoint, { properties = {} }: Document): string =>
@@ -97,7 +100,7 @@ interface StatusErrors {
   readonly forms: Set<ErrorForm>;
 }
 
-/** The errors that a request can get before its operation is found. These errors always have the wrapped form. */
+/** The errors that a request can get before the server has found its operation. Errors before the operation is found always have the wrapped form. */
 const httpErrors: readonly DeclaredError[] = ["internalError", "invalidParameter", "bodyTooLarge", "headersTooLarge", "requestTooSlow"];
 
 function errorsByStatus(endpoints: readonly Endpoint[], registry: Registry): [number, StatusErrors][] {
@@ -122,10 +125,10 @@ function errorsByStatus(endpoints: readonly Endpoint[], registry: Registry): [nu
   return [...statuses].sort(([a], [b]) => a - b);
 }
 
-/** D-21: whether the endpoint reads a node by its id. For such an endpoint, a missing migration intent has an error of its own. */
+/** D-21: whether the endpoint reads a node by its id. If the endpoint reads a node, a missing migration intent has an error of its own. */
 const isNodeRead = (endpoint: Endpoint): boolean => methodOf(endpoint) === "GET" && edgeOf(endpoint) === undefined;
 
-/** D-20: the forms that an error of such a request can have before the operation is found. */
+/** D-20: the forms that an error of a request can have before the operation is found. */
 function formsByShape(endpoint: Endpoint, registry: Registry): readonly ErrorForm[] {
   const edge = edgeOf(endpoint);
   if (edge === undefined) return ["flat", "wrapped"];

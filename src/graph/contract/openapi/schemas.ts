@@ -1,4 +1,4 @@
-/** The named schemas of a document. They are the schemas of contracts, without the keywords that only Plaza uses. */
+/** The named schemas of an OpenAPI document. Named schemas are the schemas of contracts, without the keywords that only Plaza uses. */
 import { Type } from "typebox";
 import { publicSchema } from "../../schema/public-schema.ts";
 import { SHAPE_OF } from "../../schema/schema-node.ts";
@@ -12,14 +12,17 @@ const REFERENCE = /"#\/components\/schemas\/(\w+)"/g;
 const schemaRef = (name: string): Document => ({ $ref: `#/components/schemas/${name}` });
 
 /**
- * Collects schemas by name. Inside another schema, a named schema becomes a reference. Equal schemas have one name together, unless they describe
- * different nodes: a page with an id and a name is not a user. A node's schema that has no name gets the name of its node type.
+ * Collects the schemas of an OpenAPI document by name. Inside another schema, a named schema becomes a reference. Equal schemas share one name,
+ * unless they describe different nodes: a page with an id and a name is not a user. A node's schema that has no name gets the name of its node type.
  */
 export class NamedSchemas {
   readonly #names = new Map<string, string>();
   readonly #schemas = new Map<string, Document>();
 
-  /** Adds a schema, and returns a reference to it. If an equal schema was added before, the result refers to the earlier one. */
+  /**
+   * Adds a schema to the document, and returns a reference to the schema. If an equal schema was added before, the result refers to that earlier
+   * schema.
+   */
   add(name: string, schema: Document): Document {
     const text = JSON.stringify(schema);
     const known = this.#names.get(text);
@@ -31,12 +34,11 @@ export class NamedSchemas {
   }
 
   /**
-   * All schemas sorted by name, except that each comes after the schemas to which it refers, because some generators lose a schema that comes too
-   * early.
+   * All schemas sorted by name, except that a schema comes after those to which it refers, because some generators lose schemas that come too early.
    */
   all(): Document {
     const entries = new Map<string, unknown>();
-    // The loop also visits the entries that naming a schema adds inside the loop.
+    // The loop also visits the entries that are added inside the loop when a schema gets a name.
     for (const [name, schema] of this.#schemas) entries.set(name, this.#inside(schema));
     const ordered: Document = {};
     const visit = (name: string): void => {
@@ -49,7 +51,7 @@ export class NamedSchemas {
     return ordered;
   }
 
-  /** The schema as a document shows it outside of the named schemas, with references to the named ones inside it. */
+  /** The schema as a document shows it outside of its list of named schemas, with references to the named schemas inside it. */
   referred(schema: Document): Document {
     return this.#referred(schema) as Document;
   }
@@ -66,7 +68,7 @@ export class NamedSchemas {
       const { description, ...shape } = value as Document;
       return { ...this.add(pascal(node), shape), ...(description === undefined ? {} : { description }) };
     }
-    // Only schemas with these keywords have names. For any other schema, making the text for the lookup would be wasted work.
+    // Only schemas with these keywords have names. For a schema without these keywords, making the text for the lookup would be wasted work.
     const name = "properties" in value || "anyOf" in value ? this.#names.get(JSON.stringify(value)) : undefined;
     return name === undefined ? this.#inside(value) : schemaRef(name);
   }
@@ -86,7 +88,7 @@ const errorProperties = {
   pftrace_id: Type.String({ description: "The same value as in the header x-pf-trace-id." }),
 };
 
-/** D-20: the two forms of errors. In the profile `clients` the flat form also has the wrapped form inside it. */
+/** D-20: the two forms of errors. In the profile `clients` an error in the flat form also has the wrapped form inside it. */
 export function errorSchemas(profile: Profile): Readonly<Record<"flat" | "wrapped", { readonly name: string; readonly schema: Document }>> {
   const error = Type.Object(errorProperties, closed);
   const flat = profile === "clients" ? Type.Object({ ...errorProperties, error }, closed) : error;

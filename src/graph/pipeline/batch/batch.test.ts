@@ -1,4 +1,4 @@
-/** D-34: the requests of a batch, and the parts that these requests take from the batch. */
+/** D-34: the requests of a batch, and the parameters that these requests take over from the batch. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { fullWorld } from "#harness/full-world";
@@ -33,7 +33,7 @@ onEachDatabase("the requests of a batch", (database) => {
       expect({ request, parameter: error_data?.parameter }).toEqual({ request, parameter: `batch[1]${key}` });
     }
     for (const batch of ["7", "{}", "[]", {}, 7]) expect((await send(batch)).error_data.parameter).toBe("batch");
-    // A part may refer to earlier parts, but not to itself.
+    // A request of a batch may refer to earlier requests, but not to itself.
     const { error_data, message } = await send([good, { ...good, name: "b", depends_on: ["b"] }]);
     expect(error_data.parameter).toBe("batch[1]");
     expect(message).toContain("refers to b, which is not an earlier request");
@@ -79,7 +79,7 @@ onEachDatabase("the requests of a batch", (database) => {
       ...[200, 400],
       ...[200, null, null, null, 200],
     ]);
-    // A request that did not run has not succeeded.
+    // A request of a batch that did not run has not succeeded.
     expect(await codes({ ...dependsOn("bad"), name: "never" }, dependsOn("never"))).toEqual([200, 400, null, null]);
   });
 
@@ -93,7 +93,7 @@ onEachDatabase("the requests of a batch", (database) => {
     const inQuery = (query: object, body: object = {}) =>
       plaza.post("/", { ...three, query: { ...three.query, batch, ...query }, body: { ...body } });
     expect(hasHeaders((await inQuery({ include_headers: "false" })).body)).toBe(false);
-    // The parameter in the body has precedence.
+    // A parameter in the body has precedence over the query.
     expect(hasHeaders((await inQuery({ include_headers: "false" }, { include_headers: "true" })).body)).toBe(true);
   });
 

@@ -28,8 +28,8 @@ interface BatchResponse {
 }
 
 /**
- * Runs the requests of a batch one after the other. The response is null for a successful request whose result only other requests needed, and for a
- * request that depends on a failed one. `refuse` renders the error of a request that could not be run.
+ * Runs the requests of a batch one after the other. The list of responses has null for a successful request whose result only other requests needed,
+ * and for one that depends on a failed request. `refuse` renders the error of a request that could not be run.
  */
 export async function runBatch(
   handleRequest: HandleRequest,
@@ -80,7 +80,7 @@ function responseOf({ status, headers, body }: GraphResponse, hasHeaders: boolea
   return { code: status, headers: Object.entries(headers).map(([name, value]) => ({ name, value })), body };
 }
 
-/** Turns one entry of the batch into a request. */
+/** Turns one item of the batch's JSON list into a request. */
 function requestFor(part: BatchRequest, incoming: Pick<Incoming, "request" | "world" | "registry">, references: References): GraphRequest {
   const batch = incoming.request;
   const { method, headers } = part;
@@ -98,14 +98,14 @@ function requestFor(part: BatchRequest, incoming: Pick<Incoming, "request" | "wo
       body: { ...body, parameters: { ...inherited.body, ...body.parameters } },
       header: (name) => ownHeader(name) ?? (name === "authorization" && !inherited.hasBearer ? undefined : outer(name)),
     }),
-    // D-299: a request of the batch gets the batch's files that it attaches, and the files of its own body.
+    // D-299: a request of the batch gets the files of the batch that it attaches, and the files of its own body.
     files: new Map([...part.attachedFiles.map((name) => [name, batch.files.get(name) as UploadedFile] as const), ...body.files]),
   };
 }
 
 /**
- * The tokens and the `migrations_override` that a request gets from its batch if it has none of its own. Page messaging needs three tokens (D-10), so
- * for such a request the tokens in parameters and the bearer token are decided separately.
+ * The batch's tokens and `migrations_override`, which a request of the batch gets if it has none of its own. Page messaging needs three tokens
+ * (D-10), so for such a request the tokens in parameters and the bearer token are decided separately.
  */
 function inheritedBy(own: GraphRequest, { request: batch, registry, world }: Pick<Incoming, "request" | "world" | "registry">) {
   const { query, body } = own;
@@ -125,8 +125,8 @@ function inheritedBy(own: GraphRequest, { request: batch, registry, world }: Pic
 }
 
 /**
- * The path and query of a request of the batch, whose address may be a link of an earlier response. A path without a version gets the version of the
- * batch's own path.
+ * The path and query of a request of the batch, whose address may be a link of an earlier response. A request's path without a version gets the
+ * version of the batch's own path.
  */
 function addressOf(given: string, batch: GraphRequest): [path: string, queryText: string] {
   const address = given.startsWith(`${batch.baseUrl}/`) ? given.slice(batch.baseUrl.length) : given;

@@ -16,7 +16,7 @@ onEachDatabase("several requests in one", (database) => {
       5101: { id: "5101", name: "Bo", profile_picture_url: "https://example.com/bo.png" },
     });
     expect((await ids("2001", "/v26.0/custom_labels")).body["2001"].data).toHaveLength(1);
-    // D-161: a list of plain values can be written in each of these ways.
+    // D-161: a list of plain values can be written in each of these notations.
     for (const written of ['["5001","5101"]', "5001, 5101", "[5001,5101]"]) expect(Object.keys((await ids(written)).body)).toEqual(["5001", "5101"]);
     expect((await plaza.get("/v26.0/", { ...three, query: { ...three.query, ids: ["5001", "5101"] } })).status).toBe(200);
     expect((await ids("[5001")).body.error_data.parameter).toBe("ids");
@@ -237,7 +237,7 @@ onEachDatabase("several requests in one", (database) => {
     ];
     const { body } = await plaza.post("/", { ...three, body: { batch } });
     expect(body.map((response: { code: number } | null) => response?.code ?? null)).toEqual([200, null, null, null, 400, 200, 200, 200]);
-    // The flag may be written as any true or false that a client sends, in JSON and as the text of a form.
+    // The flag may have any true or false value that a client sends, in JSON and as the text of a form.
     const [yes, no] = [
       [true, 1, "true", "1", "TRUE"],
       [false, 0, "false", "0", "False"],

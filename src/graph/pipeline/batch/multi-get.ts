@@ -1,6 +1,6 @@
 /**
- * D-34: handles an HTTP request that consists of several requests. `ids=` reads many nodes, and a batch has up to 50 requests. Each single request
- * goes through the pipeline by itself.
+ * D-34: handles an HTTP request that consists of several requests. `ids=` reads many nodes, and a batch has up to 50 requests. Each request of a
+ * batch goes through the pipeline by itself.
  */
 import { type GraphError, invalidParameter, unknownPath } from "#kernel/errors";
 import { nextPartsTurn } from "#kernel/turns";
@@ -17,18 +17,20 @@ import { refusalStory } from "../story/story.ts";
 import { RESPONSE_CHARACTERS_MAX, runBatch } from "./batch.ts";
 import type { BatchRequest } from "./read-batch.ts";
 
-/** The greatest number of ids in `ids=`. A batch has the same limit. */
+/** The greatest number of ids in `ids=`. A batch may have as many requests as `ids=` may have ids. */
 const IDS_MAX = 50;
 
 /** The parameter `batch` or `ids` of an HTTP request that consists of several requests. */
 export interface Many {
-  /** The parameter's name. In logs and faults this name is the operation of the whole request (D-375). */
+  /** The parameter's name. In logs and faults, the parameter's name is the operation of the whole request (D-375). */
   readonly name: ManyName;
   readonly batch?: unknown;
   readonly ids?: unknown;
 }
 
-/** Returns the parameter `batch` or `ids`, which only a request for the root path may have. Undefined if the request has neither. */
+/**
+ * Returns the parameter `batch` or `ids`, which only a request for the root path may have. Undefined if the request has neither `batch` nor `ids`.
+ */
 export function manyOf({ request, registry }: Incoming, { address, method }: Authenticated): Many | undefined {
   if (address.id !== undefined || registry.findLiteral(method, address.edge ?? "") !== undefined) return undefined;
   // D-34: null in the body means that the parameter is left out.
@@ -38,8 +40,8 @@ export function manyOf({ request, registry }: Incoming, { address, method }: Aut
 }
 
 /**
- * Resolves with the response to all requests of a batch or of `ids=`. Throws if the parameter is wrong as a whole. `onNotRun` is called with each
- * request that was refused before it could begin.
+ * Resolves with the response to all requests of a batch or of `ids=`. Throws if the parameter `batch` or `ids` is wrong as a whole. `onNotRun` is
+ * called with each request of the batch that was refused before it could begin.
  */
 export function dispatchMany(
   handleRequest: HandleRequest,
@@ -64,7 +66,8 @@ export function dispatchMany(
 }
 
 /**
- * Responds with an object that has each node's response under its id. The first response that is an error becomes the response to the whole request.
+ * Responds to `ids=` with an object that has each node's response under its id. If a read of `ids=` fails, the first error becomes the response to
+ * the whole request.
  */
 async function readMany(handleRequest: HandleRequest, incoming: Incoming, reached: Authenticated, ids: unknown): Promise<GraphResponse> {
   const { request } = incoming;
@@ -100,7 +103,7 @@ async function readMany(handleRequest: HandleRequest, incoming: Incoming, reache
     responses[id] = JSON.parse(response.body);
     headersOfReads.push(response.headers);
   }
-  // D-83: the version headers come from the first read that was upgraded, or else from the first read.
+  // D-83: the version headers of the response to `ids=` come from the first read that was upgraded, or else from the first read.
   const shown = headersOfReads.find((headers) => UPGRADE_WARNING in headers) ?? headersOfReads[0] ?? {};
   const response = renderResponse(incoming, reached, responses);
   const ofVersion = [SERVED_VERSION, UPGRADE_WARNING].flatMap((name) => (shown[name] === undefined ? [] : [[name, shown[name]]]));

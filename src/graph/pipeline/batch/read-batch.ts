@@ -18,7 +18,10 @@ export interface BatchRequest {
   readonly attachedFiles: readonly string[];
   /** The names of requests that must succeed first, from `depends_on` and references. */
   readonly needs: readonly string[];
-  /** Whether a successful response is left out of the batch's response. Undefined: the response is left out if another request refers to it. */
+  /**
+   * Whether the batch's response leaves out this request's response if it is successful. Undefined means that the response is left out if another
+   * request refers to it.
+   */
   readonly omitOnSuccess: boolean | undefined;
 }
 

@@ -136,7 +136,7 @@ describe("D-34, D-39: references", () => {
   });
 
   test("a batch looks at a million values at most, and reading or writing eight characters counts as one", () => {
-    // Each reference costs (length + 12) / 8 for reading the response, 1 for its only value, and length / 8 for writing the value.
+    // Each reference costs (length + 12) / 8 for reading the response, 1 for its only value, and length / 8 for writing the value into the text.
     const four = (length: number) => () => {
       const of = references({ one: { texts: "x".repeat(length) } });
       for (let i = 0; i < 4; i++) of.body('"{result=one:$.texts}"', "json");

@@ -11,21 +11,24 @@ const REFERENCE = /\{result=([^:{}]+):(\$[^{}]*)\}/g;
 
 /**
  * The greatest number of bytes of an address after its references are resolved; a normal request has the same limit by default. A chain of references
- * could double its text with each request.
+ * could double the length of its text with each request.
  */
 const ADDRESS_BYTES_MAX = 16_384;
 const BODY_BYTES_MAX = 1_048_576;
-/** The greatest number of bytes of all texts of the batch in which references were resolved: four of the largest bodies. */
+/** The greatest number of bytes of all texts of the batch in which references were resolved: four times the largest body. */
 const DERIVED_BYTES_MAX = 4_194_304;
-/** The greatest number of values that the references of a batch may look at in earlier responses. A list of 100 items has some 1,000 values. */
+/**
+ * The greatest number of values that the references of a batch may look at in earlier responses. For comparison, a list of 100 items has some 1,000
+ * values.
+ */
 const VISITS_MAX = 1_000_000;
-/** The number of characters of JSON that can be read or written in the time that it takes to look at one value. */
+/** The number of characters of JSON that the server can read or write in the time in which it looks at one value. */
 const CHARACTERS_PER_VISIT = 8;
 
-/** The notation of a text, which says how the text is split and decoded before references are searched in it. */
+/** The notation of a text: it decides how the text is split and decoded before the server searches it for references. */
 type Notation = "address" | "form" | "json";
 
-/** The notation of a body. Undefined for a multipart body, which cannot have references. */
+/** The notation of a request body. The notation is undefined for a multipart body, which cannot have references. */
 export function bodyNotation(text: string, headers: RawHeaders): Notation | undefined {
   const type = parseMediaType(findHeader(headers, "content-type") ?? "").type;
   if (type.startsWith("multipart/")) return undefined;
@@ -46,7 +49,7 @@ export function referencesIn(text: string, notation: Notation | undefined): read
   return names;
 }
 
-/** The references of one batch. All requests of the batch share the limits. */
+/** The references of one batch. All requests of the batch share the limits on references. */
 export class References {
   readonly #results: ReadonlyMap<string, GraphResponse>;
   #derivedBytes = 0;
@@ -110,8 +113,8 @@ export class References {
 const MAY_REFER = /\{result=|%7B|\\u007B/i;
 
 /**
- * Calls `change` with each decoded part of a text that may have a reference. If `change` returns a part unchanged, its encoded text stays the same
- * byte for byte.
+ * Calls `change` with each decoded piece of a text that may have a reference. If `change` returns a piece of text unchanged, the encoded text of this
+ * piece stays the same byte for byte.
  */
 function changeTexts(text: string, notation: Notation | undefined, change: (decodedText: string) => string): string {
   if (notation === undefined || !MAY_REFER.test(text)) return text;
@@ -157,17 +160,17 @@ function stringOf(json: string): string | undefined {
 
 /** One step of a JSONPath. Batches support this subset of JSONPath: `$.a.b`, `$.a[0]`, `$.a.*.b`, `$.a[*]`, `$['a']`, `$..a`. */
 const STEP = /\.\.([\w-]+)|\.([\w-]+)|\.\*|\[(\d+)\]|\[\*\]|\['([^']*)'\]/y;
-/** The greatest number of steps in a JSONPath. No response is nested more deeply. */
+/** The greatest number of steps in a JSONPath. No response is nested more deeply than such a path can reach. */
 const STEPS_MAX = 32;
 
 interface Step {
-  /** The key of the child that the step selects. Undefined if the step selects every child. */
+  /** The key of the child that the JSONPath step selects. Undefined if the JSONPath step selects every child. */
   readonly key: string | undefined;
-  /** Whether the step finds the child at any depth (`..`). */
+  /** Whether the JSONPath step finds the child at any depth (`..`). */
   readonly isAnywhere: boolean;
 }
 
-/** Reads a JSONPath. Throws `invalidParameter` if the path is malformed. */
+/** Reads a JSONPath. Throws `invalidParameter` if the JSONPath is malformed. */
 export function readPath(path: string): readonly Step[] {
   const steps: Step[] = [];
   STEP.lastIndex = 1;
@@ -182,8 +185,8 @@ export function readPath(path: string): readonly Step[] {
 }
 
 /**
- * The values that a JSONPath finds in a document. Calls `visit` for every value that it looks at. `visit` may throw to limit the work, because
- * `$..a..a` finds nested values many times.
+ * The values that a JSONPath finds in a document. Calls `visit` for every value of the document that the search looks at. `visit` may throw to limit
+ * the work, because `$..a..a` finds nested values many times.
  */
 export function valuesAt(document: unknown, steps: readonly Step[], visit: () => void): readonly unknown[] {
   let found: unknown[] = [document];

@@ -6,10 +6,10 @@ import type { Parsed } from "../parse.ts";
 import { type GraphRequest, type GraphResponse, JsonNumber } from "../request.ts";
 import type { Authenticated, Incoming } from "../stages.ts";
 
-/** The caller of a request, and the addressed node. A batch does not address a node. */
+/** The caller of a request, and the addressed node. A batch does not address a node, so its node is undefined. */
 type FaultyCaller = Pick<Authenticated, "credentials" | "app"> & { readonly node?: NodeRef | undefined };
 
-/** Resolves with the fault that matches the request, after the fault's latency. Resolves with undefined if no fault matches. */
+/** Resolves with the fault that matches the request, after the fault's latency. Resolves with undefined if no fault matches the request. */
 export const matchFault = (
   { world, request }: Incoming,
   operation: string,
@@ -29,7 +29,7 @@ export function throwErrorOf(fault: RequestFaultInput, { node, app }: FaultyCall
   if (error !== undefined) throw error;
 }
 
-/** D-370: changes the world as the fault says: the fault revokes the tokens of the request, or it moves the time past an expiry. */
+/** D-370: changes the world as the fault says: revokes the tokens of the request, or moves the time past an expiry. */
 export async function changeWorld(
   { world }: Incoming,
   { credentials }: FaultyCaller,
@@ -58,12 +58,12 @@ function textOf(value: unknown): string | undefined {
   return value instanceof JsonNumber ? value.text : JSON.stringify(value);
 }
 
-/** Returns the response as the fault changes it. This function replaces the body; the `http` layer damages the connection. */
+/** Returns the response as the fault changes it. This function replaces the response's body; the `http` layer damages the connection. */
 export function damaged(response: GraphResponse, fault: RequestFaultInput | undefined): GraphResponse {
   if (fault === undefined || !changesResponse(fault)) return response;
   const { content_type, reset, cut_body_at, body_bytes_per_second } = fault;
   const headers = { ...response.headers };
-  // The ETag belongs to the original body, which is not sent.
+  // The ETag belongs to the original body, which the fault has replaced.
   if (fault.body !== undefined) delete headers.etag;
   if (content_type !== undefined) headers["content-type"] = content_type;
   const body = fault.body ?? response.body;

@@ -21,7 +21,10 @@ const liveVideo = policyNamed("liveVideo");
 const pageMessaging = policyNamed("pageMessaging");
 const kept: Field = { schema: Type.String(), policy: nobody, of: () => KEPT };
 const keptAndLoaded: Field = { schema: Type.String(), policy: nobody, load: async (_request, _reader, rows) => rows.map(() => KEPT) };
-/** A field that only callers with a right to live videos of the page may read. Such callers need other scopes and another task than for personas. */
+/**
+ * A field that only callers with a right to live videos of the page may read. To read the test's field, callers need another scope and another task
+ * than for personas.
+ */
 const forLive: Field = { schema: Type.String(), policy: liveVideo, of: () => "live" };
 const boxOf = (set: FieldSet): Field => ({
   schema: Type.Object({}),

@@ -1,6 +1,6 @@
 /**
- * D-16: decides who may read which field. The step `authorize` has checked the operation's policy, so a field with the same policy may be read. This
- * file checks every other policy, on the node to which the field belongs.
+ * D-16: decides who may read which field. The step `authorize` has already checked the operation's policy, so a field that has the same policy may be
+ * read. This file checks every policy that differs from the operation's, on the node to which the field belongs.
  */
 import { type AuthorizationCheck, fieldRefusal } from "#auth/authorize";
 import type { Policy } from "#auth/policy";
@@ -9,8 +9,8 @@ import type { Field, FieldSet } from "../../contract/operation.ts";
 import { isPart, type Projection } from "./projection.ts";
 
 /**
- * The caller's tokens, and the policy that they have already passed. For a top-level field that is the operation's policy; for a field inside an
- * object it is the object's policy.
+ * The caller's tokens, and the policy that they have already passed. The passed policy is the operation's for a top-level field, and the object's
+ * policy for a field inside an object.
  */
 export interface FieldAccess {
   readonly policy: Policy;
@@ -20,7 +20,8 @@ export interface FieldAccess {
 type Refusal = Awaited<ReturnType<typeof fieldRefusal>>;
 
 /**
- * Returns a function that checks each policy once on the node. The function resolves with undefined if the caller may read fields with that policy.
+ * Returns a function that checks each policy once on the node of the fields. The returned function resolves with undefined if the caller may read
+ * fields with that policy.
  */
 export function refusalsOn(node: NodeRef, { policy: passed, check }: FieldAccess): (policy: Policy) => Promise<Refusal> {
   const known = new Map<Policy, Refusal>([[passed, undefined]]);
@@ -31,8 +32,8 @@ export function refusalsOn(node: NodeRef, { policy: passed, check }: FieldAccess
 }
 
 /**
- * Returns the projection without the fields that the caller may not read. If the refusal is `unseen`, the field is left out, like a field without a
- * value. If a scope, task or role is missing, the field is left out too, unless the caller named the field and `named` is `refused`.
+ * Returns the projection without the fields that the caller may not read. If the refusal is `unseen`, the field is left out of the projection, like a
+ * field without a value. If a scope, task or role is missing, the field is left out too, unless the caller named the field and `named` is `refused`.
  */
 export async function readableOf(projection: Projection, access: FieldAccess, node: NodeRef, named: "refused" | "left out"): Promise<Projection> {
   const isStrict = projection.isExplicit && named === "refused";
@@ -41,7 +42,7 @@ export async function readableOf(projection: Projection, access: FieldAccess, no
   for (const one of projection.chosen) {
     const { field, inner } = one;
     const { policy } = field;
-    // The value of this field comes from a separate read as the caller, which checks its own policies.
+    // The value of this field comes from a separate read with the caller's rights, which checks its own policies.
     if (isPart(field)) {
       chosen.push(one);
       continue;
@@ -56,7 +57,7 @@ export async function readableOf(projection: Projection, access: FieldAccess, no
   return { ...projection, chosen };
 }
 
-/** The fields of a field set, at every depth, whose policy is not `policy`. */
+/** Lists the fields of a field set, at every depth, whose policy is not `policy`. */
 export function fieldsBeyond(policy: Policy, set: FieldSet, holder = ""): { readonly path: string; readonly field: Field }[] {
   return Object.entries(set.fields).flatMap(([name, field]) => {
     if (isPart(field)) return [];

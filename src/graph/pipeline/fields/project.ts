@@ -1,6 +1,6 @@
 /**
- * Makes the objects of a response from rows, in the step `respond`. Values that are not in the row are read from the database for all rows at once
- * (D-38).
+ * Makes the objects of a response from rows, in the step `respond`. Values of selected fields that are not in the row are read from the database for
+ * all rows at once (D-38).
  */
 import { invalidParameter } from "#kernel/errors";
 import { type NodeId, nodeId } from "#kernel/ids";
@@ -12,13 +12,13 @@ import { type Chosen, isPart, type Projection, valueWithin } from "./projection.
 /** A read that a field causes inside a response: a read of a node, or of an edge of a node. */
 export interface Part {
   readonly id: NodeId;
-  /** The edge of the node. Undefined if the node itself is read. */
+  /** The edge of the node that is read. Undefined if the read is of the node itself. */
   readonly edge: string | undefined;
   /** The selected fields, written as in the parameter `fields`. */
   readonly fields: string | undefined;
 }
 
-/** Reads a node or an edge as the caller. Resolves with the response, or with undefined if the caller cannot see such a node. */
+/** Reads a node or an edge with the caller's rights. Resolves with the response, or with undefined if the caller cannot see the node. */
 export type ReadPart = (part: Part) => Promise<unknown>;
 
 export interface ProjectionSource {
@@ -78,8 +78,8 @@ async function partsOf({ readPart }: ProjectionSource, rows: readonly Row[], { f
       continue;
     }
     const id = reference.idOf(row);
-    // The caller may see the id of the referenced node, because the field shows the id. The read of the referenced node decides whether the caller
-    // may see its other fields.
+    // The caller may see the id of the referenced node, because the field shows the id. A separate read of the referenced node decides whether the
+    // caller may see its other fields.
     const shown = id === null || fields === undefined ? undefined : await readPart({ id: nodeId(id), edge: undefined, fields });
     values.push(id === null ? undefined : (shown ?? { id }));
   }

@@ -7,14 +7,14 @@ import { type Keys, keysOf, valueWithin } from "./projection.ts";
 const name = fc.string({ unit: "binary", minLength: 1, maxLength: 3 });
 interface Drawn {
   readonly schema: TSchema;
-  /** The whole value, and the selected part of the value. */
+  /** The whole value, and the piece of it that is selected. */
   readonly value: unknown;
   readonly selection: Selection | undefined;
   readonly within: unknown;
 }
 
 const leaf = fc.string({ unit: "binary" }).map((value): Drawn => ({ schema: Type.String(), value, selection: undefined, within: value }));
-/** Objects with keys of any text, each of which exists or not, and is selected or not; and lists of one such object. */
+/** Random objects: each key exists or not, and is selected or not; and lists of one such object. */
 const { drawn } = fc.letrec<{ drawn: Drawn; object: Drawn }>((tie) => ({
   object: fc
     .uniqueArray(fc.tuple(name, tie("drawn"), fc.boolean(), fc.boolean(), fc.boolean()), { selector: ([key]) => key, minLength: 1, maxLength: 4 })
@@ -45,7 +45,7 @@ test("D-38: exactly the selected keys of an object are kept, at every depth, als
   fc.assert(
     fc.property(drawn, ({ schema, value, selection, within }) => {
       fc.pre(selection !== undefined);
-      // An `id` is always kept, and the test's model does not know this rule.
+      // An `id` is always in the result, and the test's model does not know this rule.
       fc.pre(!JSON.stringify(schema).includes('"id"'));
       expect(valueWithin(value, keysOf("field", schema, selection as Selection, "strict") as Keys)).toEqual(within);
     }),

@@ -10,7 +10,7 @@ import type { SchemaNode } from "../../schema/schema-node.ts";
 export interface Chosen {
   readonly name: string;
   readonly field: Field;
-  /** The projection of a nested object. Undefined for any other field. */
+  /** The projection that applies inside a nested object. Undefined if the field is not a nested object. */
   readonly inner: Projection | undefined;
   /** The keys that the caller selected inside a value that is a plain object. Undefined if all keys are selected. */
   readonly keys: Keys | undefined;
@@ -23,11 +23,11 @@ export interface Chosen {
 /** A selection resolved against a field set. The server makes a projection once for each request and uses it for each row. */
 export interface Projection {
   readonly chosen: readonly Chosen[];
-  /** Whether the caller named the fields. */
+  /** Whether the caller named the fields in the parameter `fields`. */
   readonly isExplicit: boolean;
   /** The policy of all chosen fields, at every depth. Undefined if the fields have different policies. */
   readonly policy: Policy | undefined;
-  /** Whether at least one field has a value that is not in the row. */
+  /** Whether at least one selected field has a value that is not in the row. */
   readonly needsReads: boolean;
   /**
    * D-163, D-394: selected names that the field set does not have, e.g. `cover`, or `owner{cover}` if the field set of a nested object does not have
@@ -46,7 +46,7 @@ const resolved = new WeakMap<FieldSet, Resolved>();
 /** The key in the cache for a request without a selection, which gets the default fields. */
 const DEFAULTS: Selection = new Map();
 
-/** Says whether any node has a field of that name. */
+/** Says whether any node has a field with the given name. */
 type IsField = (name: string) => boolean;
 
 /**
@@ -104,8 +104,8 @@ function resolve(set: FieldSet, given: Selection | undefined, profile: "strict" 
 const isServed = (field: Field | undefined, profile: "strict" | "clients"): boolean => field?.onlyIn === undefined || field.onlyIn === profile;
 
 /**
- * D-163: called with a name that is not one of `served`. Returns the name if the profile ignores unknown names. Throws `invalidParameter` for the
- * parameter `fields` if the profile refuses unknown names, or if the name looks misspelt.
+ * D-163: called with a selected name that is not one of `served`. Returns the unknown name if the profile ignores unknown names. Throws
+ * `invalidParameter` for the parameter `fields` if the profile refuses unknown names, or if the name looks misspelt.
  */
 function requireLeftOut(name: string, served: readonly string[], profile: "strict" | "clients"): string {
   const meant = nearest(name, served);
@@ -144,7 +144,7 @@ function onePolicyOf(chosen: readonly Chosen[]): Policy | undefined {
   return checked.every(({ field, inner }) => field.policy === policy && (inner === undefined || inner.policy === policy)) ? policy : undefined;
 }
 
-/** The selected keys of an object. If the value of a key is undefined, the whole value is selected. */
+/** The selected keys of an object. A key whose value is undefined is selected with its whole value. */
 export type Keys = ReadonlyMap<string, Keys | undefined>;
 
 /**

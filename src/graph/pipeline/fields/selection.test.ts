@@ -197,7 +197,7 @@ onEachDatabase("selection inside fields", (database) => {
     const plaza = await open();
     const { reader } = plaza.world.database;
     const spies = [spyOn(reader, "all"), spyOn(reader, "get")];
-    // The fewest reads of several requests count, because a late notification of PostgreSQL about the import may empty the caches once more.
+    // The fewest reads in several tries count, because a late notification of PostgreSQL about the import may empty the caches once more.
     const asked = async (path: string, fields: string, limit: number) => {
       const counts: number[] = [];
       for (let i = 0; i < 5; i++) {

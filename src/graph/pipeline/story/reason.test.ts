@@ -1,4 +1,6 @@
-/** D-400: every error that a caller can cause has a reason with the change that solves it, and so has a write that caused no webhook. */
+/**
+ * D-400: every error that a caller can cause has a reason with the change that solves it, and every write without a webhook has such a reason, too.
+ */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza, type TestPlaza, type TestRequest } from "#harness/plaza";
@@ -23,7 +25,7 @@ async function reason(
   return { error: response.story?.error, reason: await reasonOf(entry as RequestEntry, plaza.registry, plaza.world) };
 }
 
-/** A request that is refused before the pipeline. */
+/** A request that is refused before it reaches the pipeline. */
 const before = (error: errors.GraphError) => async (plaza: TestPlaza) => ({
   error: error.errorName,
   reason: await reasonOf(

@@ -1,6 +1,6 @@
 /**
  * Explains a request in one sentence (D-400): why it was refused, or why it caused no webhook, and which change solves the problem. The control API,
- * the commands, MCP and the console show this sentence.
+ * the commands, MCP and the console show the sentence that explains a request.
  */
 import { nodeId } from "#kernel/ids";
 import type { WebhookObject } from "#webhooks/catalogue/field";

@@ -24,7 +24,7 @@ export function refusalReason(told: Told): string | undefined {
     return `Fault ${made.id} refused this request on purpose: remove it with plaza fault clear, or in the console.`;
   const found = finding(error, told) ?? problemIn(message);
   const [problem, mend] = typeof found === "string" ? [found, told.registry.errors.get(error)?.mend ?? ""] : found;
-  // A message that suggests another name already says what to change.
+  // An error message that suggests another name already says what to change.
   return problem.endsWith("?") ? capital(problem) : `${capital(problem)}: ${mend}.`;
 }
 

@@ -4,17 +4,20 @@ import type { ServedPart } from "../request.ts";
 import { restOf, type StoryRest } from "./story-text.ts";
 
 /**
- * D-376: the greatest number of characters of the requests of a batch in its story. A story has at most 16,384 characters, and the rest is for the
- * tokens, versions and webhooks of the batch.
+ * D-376: the greatest number of characters of the requests of a batch in its story. A story has at most 16,384 characters, and the limit leaves space
+ * in it for the tokens, versions and webhooks of the batch.
  */
 const PARTS_CHARACTERS_MAX = 12_288;
-/** The greatest number of requests of a batch that a story lists. Because their paths are cut to 100 characters, all 50 fit. */
+/** The greatest number of requests of a batch that a story lists. All 50 requests fit, because their paths are cut to 100 characters. */
 const PARTS_MAX = 50;
 const PATH_CHARACTERS_MAX = 100;
 /** The greatest number of webhooks in the story of a batch: creating a label causes one webhook, so a batch that creates 50 labels causes 50. */
 const DELIVERIES_MAX = 50;
 
-/** Lists all requests of a batch, until the space is used up. Requests that need an explanation get their stories from the space that is left. */
+/**
+ * Lists all requests of a batch, until the space in the batch's story is used up. Requests that need an explanation get their stories from the space
+ * that the list of requests leaves.
+ */
 export function partsOfStory(parts: readonly ServedPart[]): Pick<StoryRest, "parts" | "parts_left_out" | "deliveries"> {
   let left = PARTS_CHARACTERS_MAX;
   const takes = (characters: number): boolean => {

@@ -1,8 +1,8 @@
 /**
- * The story of a request as the request log stores it. A story is one text, because the garbage collector would copy objects that live for a thousand
- * requests again and again. Recording a story must cost less than 2 % of a read (D-272). So the text of a request that was simply served has only its
- * tokens, and the reader of a story derives policy, node and version from the operation and the path. For other requests a second line has all other
- * facts as JSON.
+ * The story of a request as the request log stores it. A request's story is one text, because the garbage collector would copy objects that live for
+ * a thousand requests again and again. Recording a story must cost less than 2 % of a read (D-272). The text of a served request has only its tokens;
+ * the reader of a story derives policy, node and version from the operation and the path. The story of any other request has a second line with all
+ * other facts as JSON.
  */
 import type { Policy } from "#auth/policy";
 import { formatVersion } from "#kernel/versions";
@@ -15,24 +15,24 @@ import { parseAddress } from "../address.ts";
 export interface RequestStory {
   /**
    * The steps of the pipeline that the request took, in order. The story of a refused request ends with the step that refused it. Under load only
-   * some requests have durations, because reading the clock costs more than the rest of a story.
+   * some requests have durations of their steps, because reading the clock costs more than the rest of a story.
    */
   readonly steps: readonly { readonly name: StoryStep; readonly duration_ms?: number }[];
   readonly credentials: readonly StoryCredential[];
   readonly node?: { readonly id: string; readonly type: string; readonly owner?: string };
   readonly version: {
-    /** The version in the path. Absent if the path has no version. */
+    /** The version in the request's path. Absent if the path does not name a version. */
     readonly asked?: string;
     readonly served?: string;
     readonly upgraded_from?: string;
   };
   /** The policy of the operation, with its requirements. */
   readonly policy?: ShownPolicy;
-  /** Set if the node exists, but the caller may not know that. */
+  /** Set if the node exists, but the caller may not know that it exists. */
   readonly is_concealed?: true;
-  /** The parameters as JSON, after they were parsed and without the values of secrets. The text has only the first 4,096 characters. */
+  /** The parameters as JSON, after they were parsed and without the values of secrets. The JSON text of the parameters is cut to 4,096 characters. */
   readonly parameters?: string;
-  /** The error's name in the catalogue. */
+  /** The name of the request's error in the error catalogue. */
   readonly error?: string;
   /** The error's message. */
   readonly message?: string;
@@ -51,15 +51,16 @@ export interface RequestStory {
 
 /** A request of a batch or of `ids=`. */
 export interface StoryPart extends Pick<RequestEntry, "operation" | "method" | "status" | "story"> {
-  /** The first 100 characters of the path. */
+  /** The first 100 characters of the request's path. */
   readonly path: string;
 }
 
 type ShownPolicy = Pick<Policy, "name" | "summary" | "kinds" | "scopes">;
 
 /**
- * A step of a story. `understand`: from the address to the endpoint. `check`: from the visibility of the node to the parameters, and requests to
- * other servers before a write. `respond`: the fields of the response, converted to the version that serves the request.
+ * A step of the pipeline, as a story names it. The step `understand` covers the work from the address to the endpoint. The step `check` covers the
+ * checks from the visibility of the node to the parameters, and requests to other servers before a write. The step `respond` makes the fields of the
+ * response, converted to the version that serves the request.
  */
 export const STORY_STEPS = ["understand", "check", "handle", "respond"] as const;
 type StoryStep = (typeof STORY_STEPS)[number];
@@ -67,7 +68,7 @@ type StoryStep = (typeof STORY_STEPS)[number];
 interface StoryCredential {
   readonly place: string;
   readonly type?: string;
-  /** The id of the token. Absent if the token is not stored. */
+  /** The id of the token. The token's id is absent if the token is not stored. */
   readonly token?: string;
   readonly app?: string;
   /** The page, person or account to which the token belongs. */
@@ -85,7 +86,7 @@ interface UnsentEvent {
 
 /** The facts of a request that cannot be derived from its tokens, its operation and its path. */
 export type StoryRest = Partial<Omit<RequestStory, "steps" | "credentials" | "policy">> & {
-  /** The number of steps. Absent if the request took all four steps. */
+  /** The number of steps that the request took. Absent if the request took all four steps. */
   readonly step_count?: number;
   /** The durations of the steps in microseconds. */
   readonly durations?: readonly number[];
@@ -93,10 +94,16 @@ export type StoryRest = Partial<Omit<RequestStory, "steps" | "credentials" | "po
   readonly dead?: readonly StoryCredential[];
 };
 
-/** The greatest number of characters of a story. The parameters have their own limit, and the rest is a few hundred characters. */
+/**
+ * The greatest number of characters of a story. The parameters have a limit of their own, and the other facts of a story take a few hundred
+ * characters.
+ */
 const STORY_CHARACTERS_MAX = 16_384;
 
-/** Makes the text of a story. `tokens` has for each token `places:type:token:app:of`, separated by semicolons; the places are separated by commas. */
+/**
+ * Makes the text of a request's story. `tokens` has for each token `places:type:token:app:of`, separated by semicolons; the sources of a token
+ * (`places`) are separated by commas.
+ */
 export function storyText(tokens: string, rest?: StoryRest): string {
   if (rest === undefined) return tokens === "" ? NO_TOKENS : tokens;
   const text = JSON.stringify(rest);
@@ -104,12 +111,12 @@ export function storyText(tokens: string, rest?: StoryRest): string {
   return `${tokens}\n${JSON.stringify({ ...rest, parameters: undefined, deliveries: undefined, data: undefined, fault: undefined })}`;
 }
 
-/** The token text of a story without tokens, because the log uses an empty text for a request without a story. */
+/** The text for a story without tokens, which is not empty because the log uses an empty text for a request without a story. */
 const NO_TOKENS = ";";
 
 type Logged = Pick<RequestEntry, "story" | "operation" | "path" | "surface">;
 
-/** Reads the story of a logged request. Undefined if the entry has no story. */
+/** Reads the story of a logged request. Undefined if the log entry has no story. */
 export function readStory({ story: text = "", operation, path, surface }: Logged, registry: Registry): RequestStory | undefined {
   if (text === "") return undefined;
   const { dead = [], step_count = STORY_STEPS.length, durations, ...rest } = restOf(text);
@@ -148,6 +155,6 @@ export function restOf(text = ""): StoryRest {
 function credentialsIn(group: string): StoryCredential[] {
   if (group === "") return [];
   const [places = "", type = "", token = "", app = "", of = ""] = group.split(":");
-  // A token that is not stored has the id of its app in the text.
+  // If a token is not stored, the text has the id of the token's app.
   return places.split(",").map((place) => ({ place, type, ...(token === app ? {} : { token }), app, of }));
 }

@@ -18,10 +18,13 @@ export interface Way {
   readonly reached: Reached;
   /** The number of steps that have begun. */
   readonly step: number;
-  /** The machine's times at which the steps began, and the time at which the last one ended. Undefined if the durations were not measured. */
+  /**
+   * The machine's times at which the steps of the request began, and the time at which the last step ended. The times are undefined if the durations
+   * were not measured.
+   */
   readonly times?: readonly number[] | undefined;
   readonly parsed?: Parsed | undefined;
-  /** The webhooks of a write. */
+  /** The webhooks that a write stored. */
   readonly followed?: Followed | undefined;
   /** The requests of a batch or of `ids=`. */
   readonly parts?: readonly ServedPart[] | undefined;
@@ -29,7 +32,7 @@ export interface Way {
   readonly fault?: AppliedFault<RequestFaultInput> | undefined;
 }
 
-/** Makes the story of a request that has its response. `error`: the error, if the request was refused. */
+/** Makes the story of a request that has its response already. `error`: the error, if the request was refused. */
 export function storyOf(way: Way, error?: GraphError): string {
   const { reached, parsed, followed, times, fault, parts } = way;
   const tokens = tokensText(reached);
@@ -39,7 +42,9 @@ export function storyOf(way: Way, error?: GraphError): string {
   return isPlain && !hasWritten(followed) ? storyText(tokens) : storyText(tokens, restOf(way, parameters, error));
 }
 
-/** Makes the story of one request of a batch or of `ids=`, without parameters and times. The story of the whole request has those. */
+/**
+ * Makes the story of one request of a batch or of `ids=`, without parameters and times. Parameters and times are in the story of the whole request.
+ */
 export const storyOfPart = (way: Way, error?: GraphError): string =>
   storyOf({ ...way, parsed: undefined, times: undefined, parts: undefined }, error);
 
@@ -69,7 +74,7 @@ function restOf({ reached, step, times, followed, fault, parts }: Way, parameter
     ...(concealed === undefined ? {} : { is_concealed: true as const }),
     ...(parameters === undefined ? {} : { parameters }),
     ...(error === undefined ? followed : { error: error.errorName, message: error.message, ...(error.details.data && { data: error.details.data }) }),
-    // The text of the fault is left out, because the logged response has it already.
+    // The text of the fault is left out of the story, because the logged response has it already.
     ...(fault === undefined ? {} : { fault: JSON.stringify({ ...fault, body: undefined }) }),
     ...(parts === undefined ? {} : partsOfStory(parts)),
     ...(dead.length === 0 ? {} : { dead: dead.map(({ place, error: { message } }) => ({ place, refusal: message })) }),
@@ -102,7 +107,7 @@ function tokensText({ credentials }: Reached): string {
   return `${text}${places}${textOf(token)}`;
 }
 
-/** The texts of tokens. Most requests use a token from the token cache, so its text is made only once. */
+/** Makes the texts of a story's tokens. Most requests use a token from the token cache, so its text is made only once. */
 const texts = new WeakMap<Token, string>();
 
 function textOf(token: Token): string {

@@ -5,7 +5,7 @@ import { onEachDatabase } from "#harness/databases";
 import { startReceiver } from "#harness/receiver";
 import { everyValue } from "#harness/search/stored-values";
 
-/** The ids of Ada, who is erased. Bob, whose ids follow, stays. */
+/** The ids of Ada, who is erased. The ids of Bob, whose data must stay. */
 const ada = {
   user: "7203685477580001",
   psid: "7203685477580002",
@@ -15,7 +15,7 @@ const ada = {
   device: "A1B2C3D4-0000-4000-8000-00000000ADA0",
 };
 const bob = { user: "7203685477589001", psid: "7203685477589002", phone: "+4915187654321", device: "B1B2C3D4-0000-4000-8000-00000000B0B0" };
-/** Each text of a person contains the person's word. */
+/** Each test text about a person contains a word that only this person's data have. */
 const [ADA, BOB] = ["ADAS-TEXT", "BOBS-TEXT"];
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 

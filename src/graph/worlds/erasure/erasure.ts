@@ -8,10 +8,13 @@ import { endErasure, findErasure, insertErasure } from "./erasures.store.ts";
 
 const KIND = "person_erasure";
 const SCRUB_KIND = "person_erasure_files";
-/** The fact that is invalidated at the end of an erasure. Every process clears its request log then. */
+/** The cached fact that is invalidated at the end of an erasure. When an erasure ends, every process clears its request log. */
 export const erasureFact = "person_erased";
 
-/** Begins an erasure, in the transaction that removes the person's own nodes. `erased` counts these nodes. Returns the id of the erasure. */
+/**
+ * Begins an erasure, in the transaction that removes the person's own nodes. The person's own nodes are counted in `erased`. Returns the id of the
+ * erasure.
+ */
 export async function beginErasure(tx: Transaction, world: World, ids: readonly string[], erased: Erased): Promise<string> {
   const id = world.ids.mint();
   await insertErasure(tx, { id, started_ms: world.clock.nowMs(), ended_ms: null, erased: JSON.stringify(erased) });
@@ -46,14 +49,14 @@ const erase = (features: readonly Feature[]): JobKind<World> => ({
   },
 });
 
-/** Deletes all snapshots. Each may contain the person's data, and it is not possible to delete only a part of a snapshot. */
+/** Deletes all snapshots. Each snapshot may contain the person's data, and it is not possible to delete only some data of a snapshot. */
 async function deleteSavedStates(database: Database): Promise<number> {
   let count = 0;
   for (const { name } of await database.listStates()) if (await database.deleteState(name)) count++;
   return count;
 }
 
-/** The job that removes deleted data from the database files. After this job the files no longer contain the person's name. */
+/** The job that removes deleted data from the database files. After this job the database files no longer contain the person's name. */
 const scrub: JobKind<World> = {
   kind: SCRUB_KIND,
   async run({ database, clock }, id, erased, job) {

@@ -1,4 +1,4 @@
-/** The stored erasures. The row of an erasure has only counts, because the person's ids are erased, too. */
+/** The stored erasures. The row of an erasure has only numbers, because the person's ids are erased, too. */
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, sql } from "#storage/sql";
@@ -7,9 +7,9 @@ export interface ErasureRow extends Row {
   id: string;
   /** The world time at which the erasure began, in ms. */
   started_ms: number;
-  /** The world time at which the erasure ended, in ms. Null while the erasure is running. */
+  /** The world time at which the erasure ended, in ms. The time of the end is null while the erasure is running. */
   ended_ms: number | null;
-  /** The number of erased records of each kind, as JSON. */
+  /** The number of erased records by their type, as JSON. */
   erased: string;
 }
 

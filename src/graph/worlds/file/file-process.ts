@@ -1,6 +1,6 @@
 /**
  * Reads YAML in a child process. A YAML parser cannot be interrupted, so the process that serves requests does not parse long YAML itself. The parent
- * sends the text in pieces, and then requests the parts of the file one after the other.
+ * process sends the text in pieces, and then requests one section of the file after the other.
  */
 import { AskedChild, type AskedChildOptions, ChildDied, ChildIsSilent } from "#jobs/child-process";
 import { WorldFileProblem, type WorldPart } from "./text.ts";
@@ -19,12 +19,17 @@ export type FromFileReader =
   | { readonly kind: "end" }
   | { readonly kind: "problem"; readonly problem: string; readonly path: string; readonly line: number | undefined };
 
-/** The longest time for one answer of the child. The runtime's parser takes half a minute for a world file of 256 MB. */
+/**
+ * The longest time that the parent waits for one answer of the child process. The runtime's parser takes half a minute for a world file of 256 MB.
+ */
 const TURN_MS_MAX = 120_000;
-/** The greatest number of characters of a message. Sending and receiving such a message takes a millisecond. */
+/** The greatest number of characters of a message between the processes. Sending and receiving a message of this length takes a millisecond. */
 const PIECE_CHARACTERS = 262_144;
 
-/** Reads the parts of a file. Throws `WorldFileProblem` if the file is wrong, if the child ends unexpectedly, or if it takes too long. */
+/**
+ * Reads the lists of a world file in pieces. Throws `WorldFileProblem` if the file is wrong, if the child process ends unexpectedly, or if it takes
+ * too long.
+ */
 export async function* partsInChild(text: string, options?: Partial<AskedChildOptions>): AsyncGenerator<WorldPart> {
   using reader = await FileReader.begin(text, options);
   for (;;) {
@@ -34,7 +39,7 @@ export async function* partsInChild(text: string, options?: Partial<AskedChildOp
   }
 }
 
-/** The line of a path in the file. Undefined if the path does not exist. */
+/** The line of the file that has the value at a path. The line is undefined if the path does not exist. */
 export async function lineInChild(text: string, path: string): Promise<number | undefined> {
   using reader = await FileReader.begin(text);
   const answer = await reader.ask({ kind: "line", path });

@@ -1,4 +1,4 @@
-/** Makes the JSON Schema with which an editor checks a world file, from the schemas that an import uses. */
+/** Makes the JSON Schema with which an editor checks a world file, from the schemas with which an import checks it. */
 import type { WorldSection } from "../../contract/feature.ts";
 import { sentSchema } from "../../schema/public-schema.ts";
 import { ownSchemas } from "../settings.ts";
@@ -10,7 +10,7 @@ type Schema = Readonly<Record<string, unknown>>;
 export function worldFileSchema(sections: readonly WorldSection[]): Schema {
   const own = Object.entries(ownSchemas).map(([key, schema]) => [key, sentSchema(schema)]);
   const entries = [...sections.map(({ key, entry }) => [key, entry] as const), ["tokens", tokenEntry] as const];
-  // In YAML, a key without a value means an empty list, so null is allowed.
+  // In YAML, a key without a value stands for an empty list, so null is allowed.
   const lists = entries.map(([key, entry]) => {
     const { description, ...items } = sentSchema(entry);
     return [key, { type: ["array", "null"], items, description: `each entry is ${description}` }];

@@ -21,7 +21,7 @@ async function refusal(text: string, before = ""): Promise<WorldFileProblem> {
     (error: unknown) => error,
   );
   expect(problem).toBeInstanceOf(WorldFileProblem);
-  // The clock of the test world stands still, so both exports have the same time.
+  // The clock of the test world stands still, so the two exports of the test have the same time.
   expect(JSON.stringify(await exportWorld(plaza.world, plaza.registry))).toBe(state);
   return problem as WorldFileProblem;
 }
@@ -37,7 +37,7 @@ tokens:
 - {token: page-token, type: page, app: "1001", page: "2001", user: "3001", scopes: [pages_messaging], issued_at: 1767225600}
 `;
 
-/** The file with everything that an export without secrets leaves out. */
+/** The world file with everything that an export without secrets leaves out. */
 const TRUSTED = `${CAFE.replace(
   "secret: s3cret,",
   `secret: s3cret, callback: {url: "https://receiver.example/", verify_token: own-verify-token},
@@ -161,7 +161,7 @@ onEachDatabase("world file", (database) => {
 describe("world file", () => {
   test("references can name later entries of the file", async () => {
     const plaza = await openPlaza();
-    // In this file the roles of the app name a user that is listed later.
+    // In this world file the roles of the app name a user that is listed later.
     await load(plaza, `apps: [{id: "1001", roles: [{user: "3001", role: developer}]}]\nusers: [{id: "3001"}]`);
     expect((await exportWorld(plaza.world, plaza.registry)).apps).toMatchObject([{ roles: [{ user: "3001", role: "developer" }] }]);
   });

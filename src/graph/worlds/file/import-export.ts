@@ -1,6 +1,6 @@
 /**
- * Imports and exports world files (docs/operating/worlds.md). A new world can begin with the data of a file, and an existing world can be merged with
- * them. An export writes such a file.
+ * Imports and exports world files (docs/operating/worlds.md). A new world can begin with the data of a world file, and the file's data can be merged
+ * into an existing world. An export writes a world's data into a world file.
  *
  * **Invariant:** a file is loaded completely or not at all, in one transaction, and loading sends no webhooks.
  */
@@ -33,9 +33,12 @@ import { below, WorldProblem } from "./schema-words.ts";
 import type { WorldPart } from "./text.ts";
 
 export interface ImportOptions {
-  /** Whether an entry of the file replaces a stored entry with the same id. If this is false, such an entry is an error. */
+  /**
+   * Whether an entry of the file replaces a stored entry with the same id. If this option is false, an entry with the id of a stored entry is an
+   * error.
+   */
   readonly isMerge: boolean;
-  /** Whether parsing may block the event loop (`FileText`). */
+  /** Whether parsing the file may block the event loop (`FileText`). */
   readonly mayHold?: boolean | undefined;
   /** Called repeatedly with the number of entries that have been stored so far. */
   readonly onStored?: ((count: number, total: number) => void) | undefined;
@@ -52,7 +55,10 @@ export const sectionsOf = (registry: Registry): readonly WorldSection[] => regis
 
 export const isEmpty = async (world: OpenWorld): Promise<boolean> => !(await hasAnything(world.database.reader));
 
-/** Loads a file into a world. Returns warnings about the file. Throws `WorldFileProblem` with the path and the line of a problem. */
+/**
+ * Loads a world file into a world. Returns warnings about the world file. Throws `WorldFileProblem` with the path and the line of a problem in the
+ * file.
+ */
 export async function importWorld(world: OpenWorld, registry: Registry, text: string, options: ImportOptions): Promise<readonly string[]> {
   const source = { text, mayHold: options.mayHold };
   const file = await readWorldFile(source, world, registry);
@@ -60,13 +66,13 @@ export async function importWorld(world: OpenWorld, registry: Registry, text: st
   return scopeWarnings(file.tokens, registry.scopes);
 }
 
-/** Reads and checks a file without storing its entries. Throws `WorldFileProblem` if the file is wrong. */
+/** Reads and checks a world file without storing its entries. Throws `WorldFileProblem` if the file is wrong. */
 export const readWorldFile = (source: FileText, world: OpenWorld, registry: Registry): Promise<WorldFile> =>
   withLines(source, () => readParts(source, () => new FileTaker(registry, world.calendar)));
 
 /**
- * Sets clock, profile and calendar, and runs `body` in one transaction. While `body` runs, the world already has the time and profile of the file,
- * because the entries are checked with these. Throws `WorldFileProblem` if an entry is wrong.
+ * Sets the world's clock, profile and calendar, and runs `body` in one transaction. While `body` runs, the world already has the time and profile of
+ * the file, because both are needed to check entries. Throws `WorldFileProblem` if an entry of the file is wrong.
  */
 export function loadAll(world: OpenWorld, { clock, settings }: WorldFile, source: FileText, body: (tx: Transaction) => Promise<void>): Promise<void> {
   const run = (): Promise<void> => {
@@ -85,12 +91,12 @@ async function withLines<T>(source: FileText, run: () => Promise<T>): Promise<T>
   }
 }
 
-/** Checks the parts of a file by their schemas. Throws `WorldProblem`. */
+/** Checks the sections of a world file by their schemas. Throws `WorldProblem`. */
 class FileTaker implements PartsTaker<WorldFile> {
   readonly #registry: Registry;
   readonly #calendar: VersionCalendar;
   readonly #sections: readonly WorldSection[];
-  /** The schema of an entry, by the key of its list. */
+  /** The schema of an entry, by the key of its list in the world file. */
   readonly #entries = new Map<string, TSchema>([["tokens", tokenEntry]]);
   readonly #own = new Map<string, unknown>();
   readonly #lists = new Map<string, unknown[]>();
@@ -104,7 +110,7 @@ class FileTaker implements PartsTaker<WorldFile> {
 
   take(part: WorldPart): void {
     const { key } = part;
-    // JSON files may have the key `$schema`, from which editors find the schema. The import ignores this key.
+    // World files in JSON may have the key `$schema`, from which editors find the schema. The import ignores the key `$schema`.
     if (key === "$schema") return;
     const entry = this.#entries.get(key);
     if (entry !== undefined) this.#takeEntries(part, entry);
@@ -120,7 +126,7 @@ class FileTaker implements PartsTaker<WorldFile> {
   #takeEntries(part: WorldPart, schema: TSchema): void {
     const { key } = part;
     if ("value" in part) {
-      // A list without a value has no entries. Any other value that is not a list is refused.
+      // In a world file, a list without a value has no entries. A value that is neither null nor a list is refused.
       if (part.value !== null) readUnder(key, Type.Array(schema), part.value);
       return;
     }
@@ -160,9 +166,12 @@ function readUnder(key: string, schema: TSchema, value: unknown): unknown {
   }
 }
 
-/** The number of entries after which the progress is reported. */
+/** The number of entries after which an import reports its progress. */
 const REPORTED_EVERY = 1_000;
-/** The number of entries after which other requests are served. A hundred entries, with some SQL statements each, take 5 ms. */
+/**
+ * The number of entries after which an import lets the server serve other requests. Storing a hundred entries, with some SQL statements each, takes 5
+ * ms.
+ */
 const PAUSED_EVERY = 100;
 
 async function load(tx: Transaction, world: OpenWorld, file: WorldFile, { isMerge, onStored }: ImportOptions): Promise<void> {
@@ -182,8 +191,8 @@ async function load(tx: Transaction, world: OpenWorld, file: WorldFile, { isMerg
 }
 
 /**
- * Checks the references of a file's entries. Called after all entries except the tokens have been inserted, because an entry may refer to a later
- * one. `isChecked` selects the references to check.
+ * Checks the references in a file's entries. References are checked after all entries except the tokens have been inserted, because an entry may
+ * refer to a later one. `isChecked` says whether a reference is to be checked.
  */
 export async function requireReferences(
   tx: Transaction,
@@ -214,8 +223,8 @@ export async function requireReferences(
 }
 
 /**
- * Stores the entries of a section. If `only` is given, just the entries in `only` are stored, and the others are only checked for repeated
- * identities.
+ * Stores the entries of one section of the world file. If `only` is given, just the entries in `only` are stored, and the others are only checked for
+ * repeated identities.
  */
 export async function insertAll(
   tx: Transaction,
@@ -248,13 +257,14 @@ export async function insertAll(
 export const identityOf = (section: WorldSection, entry: WorldEntry): string =>
   (section.identity ?? ["id"]).map((key) => String(entry[key])).join(" ");
 
-/** Whether the entries of a section have an identity. Entries without one are always added as new records, even when a file is merged. */
+/** Whether the entries of a section have an identity. Entries without an identity are always added as new records, even when a file is merged. */
 export const hasIdentity = (section: WorldSection): boolean => section.identity?.length !== 0;
 
 const nameOfIdentity = (section: WorldSection): string => (section.identity ?? ["id"]).join(" and ");
 
 /**
- * Checks that each reference is to an existing node of one of its types, which belongs to the right owner. `nodes` is a cache. Throws `WorldProblem`.
+ * Checks that each reference is to an existing node of an allowed type, which belongs to the right owner. `nodes` is a cache of the nodes that were
+ * found. Throws `WorldProblem`.
  */
 export async function checkReferences(
   reader: Reader,
@@ -279,30 +289,32 @@ export async function insertTokenEntry(tx: Transaction, world: OpenWorld, entry:
     const hash = tokenHashOf(entry);
     if (hash === undefined) throw new WorldProblem("token", "is required");
     const isNew = await insertToken(tx, tokenOf(entry, world.ids.mint(), unixSeconds(world.clock)), hash);
-    // If a merge finds the token in the database, the stored token stays. The two can differ only if the stored one was revoked.
+    // If a merge finds the file's token in the database, the stored token stays. The token in the file and the stored token can differ only if the
+    // stored one was revoked.
     if (!isNew && !isMerge) throw new WorldProblem("token", "is taken");
   } catch (error) {
     throw below(error, place);
   }
 }
 
-/** The number of rows after which other requests are served. */
+/** The number of rows after which an export lets the server serve other requests. */
 const EXPORT_PAGE_ROWS = 200;
 
 export interface ExportOptions {
   /** Whether the export contains the secrets of apps and callbacks in clear text. */
   readonly secrets?: boolean | undefined;
-  /** Whether the export contains tokens and the hashes of stream keys. The value is false for a reader who must not read secrets. */
+  /** Whether the export contains tokens and the hashes of stream keys. False if the export is for a reader who must not read secrets. */
   readonly hashes?: boolean | undefined;
 }
 
 /**
- * The entry for a reader who must not read secrets. The hashes of secrets are left out, too, because somebody could test guessed values against them.
+ * Returns the entry for a reader who must not read secrets. The hashes of secrets are left out of the export, too, because somebody could test
+ * guessed values against them.
  */
 export const withoutSecrets = (section: WorldSection, entry: WorldEntry): WorldEntry =>
   Object.fromEntries(Object.entries(section.secrets?.without(entry) ?? entry).filter(([key]) => !key.endsWith("_sha256")));
 
-/** Exports the whole world as a world file, with the data of one moment. Tokens and stream keys are exported as SHA-256 (D-263). */
+/** Exports the whole world as a world file, with the data of one moment. The export writes tokens and stream keys as SHA-256 (D-263). */
 export function exportWorld(
   world: OpenWorld,
   registry: Registry,
@@ -314,8 +326,8 @@ export function exportWorld(
     const pace = new Pace();
     const file: Record<string, unknown> = { clock: { now: unixSeconds(world.clock), frozen: world.clock.isFrozen }, profile: world.profile };
     if (world.calendar !== standardCalendar) file.versions = entryOf(world.calendar);
-    // Listing a section runs an SQL statement, and compiling the statement takes longer than reading the few rows of a small world. So sections
-    // without nodes are skipped.
+    // Listing a section runs an SQL statement, and compiling the statement takes longer than reading the few rows of a small world. Therefore an
+    // export skips sections without nodes.
     const types = await typesOfFewNodes(reader);
     for (const section of sectionsOf(registry)) {
       if (types !== undefined && section.nodeType !== undefined && !types.has(section.nodeType)) continue;
@@ -335,7 +347,7 @@ export function exportWorld(
       (page) => listTokens(reader, page),
       (token) => all.push(token),
     );
-    // The oldest token comes first. An import makes the ids of tokens in the order of the file, so the next export has the same order.
+    // The export lists the oldest token first. An import makes the ids of tokens in the order of the file, so the next export has the same order.
     for (const token of all.reverse()) {
       await pace.count(1);
       const hash = await findTokenHash(reader, token.id);
@@ -351,7 +363,10 @@ type ReadList<T> = (page: {
   after?: readonly string[];
 }) => Promise<{ rows: readonly T[]; hasNext: boolean; lastKey?: readonly string[] }>;
 
-/** Counts the rows of an export, and lets other requests run after a number of rows. Many short lists cause no more pauses than one long list. */
+/**
+ * Counts the rows of an export, and lets other requests run after a number of rows. An export of many short lists makes no more pauses than an export
+ * of one long list.
+ */
 class Pace {
   #rows = 0;
 
@@ -363,7 +378,7 @@ class Pace {
   }
 }
 
-/** The number of rows that take as long to read as running one statement. */
+/** The number of rows whose reading takes as long as running one SQL statement. */
 const STATEMENT_ROWS = 10;
 
 async function eachPage<T>(pace: Pace, read: ReadList<T>, take: (row: T) => void): Promise<void> {

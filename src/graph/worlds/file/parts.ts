@@ -1,4 +1,6 @@
-/** Reads a world file part by part. So the process can serve other requests meanwhile, and a wrong file is refused at its first mistake. */
+/**
+ * Reads a world file in pieces. Reading in pieces lets the process serve other requests meanwhile, and a wrong file is refused at its first mistake.
+ */
 import { InexactNumber } from "#kernel/json/exact-json";
 import { LongJson, LongJsonValue, TooDeepJson } from "#kernel/json/long-json";
 import { nextTurn } from "#kernel/turns";
@@ -10,21 +12,21 @@ import { DEPTH_MAX, lineAt, lineInYaml, parseYamlFile, stepsOf, tooDeep, WorldFi
 export interface FileText {
   readonly text: string;
   /**
-   * Whether parsing may block the event loop. At the start of the server this is true, because no requests are served yet. Then this process parses
-   * long YAML itself, which saves starting another process.
+   * Whether parsing the file may block the event loop. At the start of the server, parsing may block the event loop, because the server does not
+   * serve requests yet. If it may block, this process parses long YAML itself, which saves starting another process.
    */
   readonly mayHold?: boolean | undefined;
 }
 
-/** Receives the parts of a file in their order, and makes a value from them. */
+/** Receives the pieces of a file in their order, and makes a value from them. */
 export interface PartsTaker<T> {
   take(part: WorldPart): void;
   result(): T;
 }
 
 /**
- * The greatest length of YAML that the process that serves requests parses itself. The parser that reports lines takes 30 ms for such a text
- * (measured) and cannot be interrupted.
+ * The greatest length of YAML that the process that serves requests parses itself and not in a child process. The YAML parser that reports lines
+ * takes 30 ms for a text of this length (measured) and cannot be interrupted.
  */
 const YAML_HERE_CHARACTERS_MAX = 16_384;
 
@@ -33,8 +35,8 @@ const isReadHere = ({ text, mayHold = false }: FileText): boolean => mayHold || 
 const BEGINS_AS_JSON = /^\s*\{/;
 
 /**
- * Reads a file in YAML or JSON. `begin` makes the object that receives the parts. It is called again if the text begins like JSON but is not valid
- * JSON.
+ * Reads a world file in YAML or JSON. `begin` makes the object that receives the pieces of the file. `begin` is called again if the text begins like
+ * JSON but is not valid JSON.
  */
 export async function readParts<T>(file: FileText, begin: () => PartsTaker<T>): Promise<T> {
   const { text } = file;
@@ -42,7 +44,8 @@ export async function readParts<T>(file: FileText, begin: () => PartsTaker<T>): 
     try {
       return await takeAll(partsOfJson(text), begin());
     } catch (error) {
-      // The text is YAML in braces, or JSON with a mistake. The YAML parser finds the line of the mistake.
+      // A text that begins with a brace and is not valid JSON is YAML in braces, or JSON with a mistake. If the text is not valid JSON, the YAML
+      // parser finds the line of the mistake.
       if (!(error instanceof SyntaxError || error instanceof InexactNumber)) throw error;
     }
   }
@@ -54,7 +57,10 @@ async function takeAll<T>(parts: AsyncIterable<WorldPart>, taker: PartsTaker<T>)
   return taker.result();
 }
 
-/** The greatest length of an entry. A page with 10,000 people takes some 600,000 characters. A longer entry would need too much memory. */
+/**
+ * The greatest length of an entry in a world file. For comparison, the entry of a page with 10,000 people takes some 600,000 characters. A longer
+ * entry would need too much memory.
+ */
 const ENTRY_CHARACTERS_MAX = 4_194_304;
 
 async function* partsOfJson(text: string): AsyncGenerator<WorldPart> {
@@ -81,7 +87,7 @@ async function* partsOfJson(text: string): AsyncGenerator<WorldPart> {
   }
 }
 
-/** The number of entries in a part. Parsing 200 small entries takes a millisecond. */
+/** The number of entries in a piece of the file. Parsing 200 small entries takes a millisecond. */
 const ITEMS_OF_PART = 200;
 
 /** Reads YAML in this process. */
@@ -100,12 +106,15 @@ export async function* partsOfYaml(text: string): AsyncGenerator<WorldPart> {
 }
 
 /**
- * The greatest length of YAML for which the line of a problem is found. For a longer text only the path is reported, because the parser that reports
- * lines would take seconds and hundreds of megabytes.
+ * The greatest length of YAML for which the line of a problem is found. For a longer file only the path of a problem is reported, because the parser
+ * that reports lines would take seconds and hundreds of megabytes.
  */
 const LINES_OF_CHARACTERS_MAX = 2_000_000;
 
-/** Adds the line to a problem. If the path of the problem does not exist, the line is that of the closest existing path around it. */
+/**
+ * Adds the line in the file to a problem. If the path of the problem does not exist, the reported line is that of the closest existing path around
+ * it.
+ */
 export async function atItsLine({ path, problem }: WorldProblem, file: FileText): Promise<WorldFileProblem> {
   return new WorldFileProblem(problem, path, await lineOf(path, file));
 }
@@ -117,7 +126,7 @@ async function lineOf(path: string, file: FileText): Promise<number | undefined>
       const place = await new LongJson(text).placeOf(stepsOf(path));
       return place === undefined ? undefined : lineAt(text, place);
     } catch (error) {
-      // The text is YAML in braces.
+      // A text that begins with a brace and is not valid JSON is YAML in braces.
       if (!(error instanceof SyntaxError)) throw error;
     }
   }

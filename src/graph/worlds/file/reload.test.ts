@@ -68,7 +68,7 @@ onEachDatabase("a changed world file", (database) => {
     const all = without.replace(/labels:\n.*\n.*\n/, "").replace(/tokens:\n[\s\S]*/, "");
     expect(await reload(plaza, all)).toMatchObject({ added: 0, replaced: 0, removed: 5 });
     expect(await exportWorld(plaza.world, plaza.registry)).not.toHaveProperty("labels");
-    // The world was last changed to the file without the page, so the page and its nodes count as new when they come back.
+    // The world was last changed to a file without the page, so the page and its nodes count as new when a file has them again.
     expect(await reload(plaza, BEFORE, all)).toMatchObject({ added: 5, removed: 0 });
     expect(await labelsOf(plaza)).toEqual(["regular", "vip"]);
   });
@@ -105,7 +105,7 @@ onEachDatabase("a changed world file", (database) => {
     const right = wrong.replace(/- \{token: third.*\n/, "");
     await reload(plaza, right);
     expect(await exportWorld(plaza.world, plaza.registry)).toMatchObject({ clock: { now: 1_800_000_000, frozen: true }, profile: "clients" });
-    // The clock was moved after the load, and the file has no new time.
+    // The test moved the clock after the load, and the changed file does not set a new time.
     await plaza.world.clock.set(1_900_000_000_000, true);
     await reload(plaza, right.replace("name: gold", "name: vip"), right);
     expect(await exportWorld(plaza.world, plaza.registry)).toMatchObject({ clock: { now: 1_900_000_000 } });

@@ -29,8 +29,8 @@ export interface Reloaded {
 }
 
 /**
- * Applies the difference between two texts. `before` is the text that was loaded last. If this function throws `WorldFileProblem`, the world is
- * unchanged.
+ * Applies the difference between two texts of a world file to the world. `before` is the text that was loaded last. If applying the difference throws
+ * `WorldFileProblem`, the world is unchanged.
  */
 export async function reloadWorld(world: OpenWorld, registry: Registry, before: string, after: string): Promise<Reloaded> {
   const [old, file] = [await readWorldFile({ text: before }, world, registry), await readWorldFile({ text: after }, world, registry)];
@@ -52,8 +52,8 @@ export async function reloadWorld(world: OpenWorld, registry: Registry, before: 
     },
   };
   await loadAll(world, changed, { text: after }, async (tx) => {
-    // Entries that the new file no longer has are removed first, because a new entry may have the same name. The sections are processed in reverse
-    // order, because later sections depend on earlier ones.
+    // The world's entries that the new file no longer has are removed first, because a new entry may have the same name. The sections of the file are
+    // processed in reverse order, because later sections depend on earlier ones.
     for (const { section, removed } of sections.toReversed()) for (const entry of removed) await remove(tx, registry, world, section, entry);
     for (const { section, entries, stored } of sections) await insertAll(tx, world, section, entries, true, stored);
     await requireTouched(tx, world, changed, sections, tokens.stored);
@@ -95,7 +95,7 @@ function differenceOf<T>(before: readonly T[], after: readonly T[], identity: (e
 
 /**
  * Finds the records that are new in a file. Each record of the old file is matched with one equal record of the new file. Records that the new file
- * no longer has stay in the world, because they have already been counted.
+ * no longer has stay in the world, because the world has already counted them.
  */
 function newRecords(before: readonly WorldEntry[], after: readonly WorldEntry[]): Difference<WorldEntry> {
   const counts = new Map<string, number>();
@@ -109,10 +109,10 @@ function newRecords(before: readonly WorldEntry[], after: readonly WorldEntry[])
   return { stored, replaced: 0, removed: [] };
 }
 
-/** The record as text. Two records whose keys are in different orders have the same text. */
+/** The record of a world file as text. Two records whose keys are in different orders have the same text. */
 const textOf = (record: WorldEntry): string => JSON.stringify(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-/** Removes an entry. The entry may have been removed already. */
+/** Removes an entry. The entry of the old file may have been removed from the world already. */
 async function remove(tx: Transaction, registry: Registry, world: OpenWorld, section: WorldSection, entry: WorldEntry): Promise<void> {
   await removeNode(tx, registry, world, section, identityOf(section, entry));
 }

@@ -1,4 +1,4 @@
-/** Ids and times as world files write them, and the places of problems. */
+/** Tests of ids and times as world files write them, and of the paths that problems name. */
 import { describe, expect, test } from "bun:test";
 import { invalidParameter } from "#kernel/errors";
 import { below, readId, secondsOf, TakenProblem, WorldProblem, worldTimeOr } from "./schema-words.ts";
@@ -48,7 +48,7 @@ describe("an id", () => {
 
   test("that has lost digits must be quoted", () => {
     for (const value of [Number.MAX_SAFE_INTEGER + 1, 1e18]) expect(() => readId(value, "pages[0].id")).toThrow("must be in quotes");
-    // An id that is text is not changed.
+    // An id that the file writes as text is not changed.
     expect(String(readId("9007199254740993", "id"))).toBe("9007199254740993");
   });
 

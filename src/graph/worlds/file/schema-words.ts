@@ -13,7 +13,10 @@ import { isNodeId, type NodeId } from "#kernel/ids";
 import { ValueProblem } from "../../schema/scalars.ts";
 import { READ_AS, REFERS_TO, type RefersTo } from "../../schema/schema-node.ts";
 
-/** The error about a world file, or about the entry in a control request. `path` is the path of the problem, e.g. `labels[0].name`. */
+/**
+ * The error about a world file, or about the entry in a request to the control API. `path` is the path of the problem in the world file, e.g.
+ * `labels[0].name`.
+ */
 export class WorldProblem extends ValueProblem {
   constructor(path: string, problem: string) {
     super(problem, path);
@@ -21,10 +24,13 @@ export class WorldProblem extends ValueProblem {
   }
 }
 
-/** The error if a value must be unique and another stored entry already has it. The control API returns 409. */
+/**
+ * The error about a value that must be unique and that another stored entry already has. If a unique value is taken, the control API responds with
+ * the status 409.
+ */
 export class TakenProblem extends WorldProblem {}
 
-/** Returns the problem with its path extended to the top of the file. The error of a feature has no path of its own. */
+/** Returns the problem with its path extended to the top of the world file. The error that a feature throws has a path inside the entry only. */
 export function below(error: unknown, place: string): unknown {
   if (error instanceof GraphError) return new WorldProblem(place, `is refused: ${error.message}`);
   if (!(error instanceof WorldProblem)) return error;
