@@ -1,5 +1,5 @@
 /**
- * The formats of texts in requests, such as addresses and country codes. Each format has a function that checks a text, and keywords of JSON Schema
+ * The formats of texts, such as addresses and country codes. Each format has a function that checks a text, and keywords of JSON Schema
  * for OpenAPI documents.
  */
 import { handshakeFailed } from "#kernel/errors";

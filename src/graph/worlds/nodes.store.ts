@@ -1,6 +1,6 @@
 /**
- * The directory of nodes by id, and the tables of nodes. A lookup in the directory is one indexed read. Lookups are cached, because a node's type and
- * owner never change (D-02).
+ * The directory of nodes by id, and the tables of nodes. A lookup in the directory of nodes is one indexed read. Lookups of nodes are cached, because
+ * a node's type and owner never change (D-02).
  */
 import type { NodeRef } from "#auth/token";
 import { type IdMinter, type NodeId, nodeId } from "#kernel/ids";
@@ -31,8 +31,8 @@ export async function deleteNode(tx: Transaction, id: NodeId): Promise<void> {
 }
 
 /**
- * The greatest number of new ids that are tried. A world file contains at most a few of the ids that the world would make, so if more ids are
- * refused, there is another reason.
+ * The greatest number of new ids that the server tries for one node. A world file contains at most a few of the ids that the world would make, so if
+ * more ids are already in use, there is another reason.
  */
 const TRIES_MAX = 1_000;
 
@@ -50,16 +50,16 @@ export async function hasAnything(reader: Reader): Promise<boolean> {
   return node !== undefined || (await reader.get(sql`SELECT 1 AS one FROM tokens LIMIT 1`)) !== undefined;
 }
 
-/** The greatest number of nodes whose types are read. */
+/** The greatest number of nodes in a world whose types are read from the directory. */
 const TYPED_NODES_MAX = 500;
 
-/** The types of all nodes. Undefined if the world has so many nodes that querying each table takes less time. */
+/** The types of all nodes in the world. Undefined if the world has so many nodes that a query of each node type's table takes less time. */
 export async function typesOfFewNodes(reader: Reader): Promise<ReadonlySet<string> | undefined> {
   const rows = await reader.all<{ type: string }>(sql`SELECT n.type FROM nodes n LIMIT ${TYPED_NODES_MAX}`);
   return rows.length === TYPED_NODES_MAX ? undefined : new Set(rows.map(({ type }) => type));
 }
 
-/** The SHA-256 of a token's value in hex, found by the token's id. */
+/** Returns the SHA-256 of a token's value in hex, found by the token's id. */
 export async function findTokenHash(reader: Reader, id: string): Promise<string | undefined> {
   return (await reader.get<{ hash: string }>(sql`SELECT t.hash FROM tokens t WHERE t.id = ${id}`))?.hash;
 }
@@ -71,14 +71,17 @@ export async function findTokenHash(reader: Reader, id: string): Promise<string 
 interface TableParts {
   readonly table: string;
   readonly nodeType: string;
-  /** The columns that have ids of other nodes. */
+  /** The columns of the table that have ids of other nodes. */
   readonly ids?: readonly string[];
   readonly columns: readonly string[];
-  /** The kind under which facts about the node are cached. The key of such a fact is the node's id. */
+  /** The name under which facts about the type's nodes are cached. The key of a cached fact about a node is the node's id. */
   readonly fact?: string;
 }
 
-/** The functions of both kinds of tables. `keys` are the columns of the primary key: `id`, and before it the owner if the nodes have one. */
+/**
+ * The functions that tables of nodes with and without an owner have. `keys` are the columns of the table's primary key: `id`, and before it the owner
+ * if the nodes have one.
+ */
 function keyedTable<R extends Row>({ table, nodeType, ids = [], columns, fact }: TableParts, keys: readonly string[]) {
   const changing = [...ids, ...columns];
   const names = [...keys, ...changing];
@@ -103,7 +106,7 @@ function keyedTable<R extends Row>({ table, nodeType, ids = [], columns, fact }:
     findBy: (reader: Reader, key: readonly string[]): Promise<R | undefined> => reader.get<R>(append(select, ofKey, key)),
     /** Lists all nodes of the type, for the control API. */
     list: (reader: Reader, page: PageRequest): Promise<ListPage<R>> => readPage<R>(reader, all, oldestFirst, page),
-    /** Stores a new node. Returns false without storing it if another node already has its id. */
+    /** Stores a new node. Returns false without storing the node if another node already has its id. */
     async insert(tx: Transaction, row: R): Promise<boolean> {
       const [owner, id] = [nodeId(String(row[keys[0] as string])), nodeId(String(row.id))];
       if (!(await insertNode(tx, { id, type: nodeType, owner }))) return false;
@@ -130,7 +133,7 @@ export function nodeTable<R extends Row>(parts: TableParts) {
   return {
     ...table,
     find: (reader: Reader, id: string): Promise<R | undefined> => findBy(reader, [id]),
-    /** Deletes a node. Returns false if it does not exist. */
+    /** Deletes a node. Returns false if the node does not exist. */
     remove: (tx: Transaction, id: string): Promise<boolean> => removeBy(tx, [id], id),
   };
 }
@@ -151,7 +154,7 @@ export function ownedNodeTable<R extends Row>({ owner, ...parts }: TableParts & 
     /** Lists the nodes of an owner, newest first. */
     listOf: (reader: Reader, ownerId: NodeId, page: PageRequest): Promise<ListPage<R>> =>
       readPage<R>(reader, append(table.select, ofOwner, [ownerId]), newestFirst, page),
-    /** Deletes a node. Returns false if it does not exist. */
+    /** Deletes a node. Returns false if the node does not exist. */
     remove,
     async removeAllOf(tx: Transaction, ownerId: NodeId): Promise<void> {
       for (const row of await tx.all<R>(append(table.select, ofOwner, [ownerId]))) await remove(tx, ownerId, String(row.id));

@@ -29,7 +29,7 @@ import { type Profile, type WorkObserver, World, type WorldSettings } from "./wo
 interface WorldOptions {
   readonly name: string;
   readonly database: Database;
-  /** The memory of the world from an earlier opening. If it is absent, the world gets new memory. */
+  /** The memory of the world from the last time when it was open. If no earlier memory is given, the world gets new memory. */
   readonly memory?: WorldMemory;
   readonly registry: Registry;
   readonly ports: PortRegistry;
@@ -40,12 +40,12 @@ interface WorldOptions {
   readonly rateLimits: RateLimitConfig;
   readonly faults: FaultTools;
   readonly outbound: GuardedClient;
-  /** Receives reports about background work. If it is absent, background work is not reported. */
+  /** Receives reports about background work. If there is no receiver, background work is not reported. */
   readonly observer?: WorkObserver;
   readonly deliveriesPerSecondMax: number;
   readonly hasWebhookLog: boolean;
   readonly randomSecret: (byteCount: number) => string;
-  /** Collects garbage at once. If it is absent, the runtime decides when it collects garbage. */
+  /** Collects the runtime's garbage at once. Without this function, the runtime decides when it collects garbage. */
   readonly collectGarbage?: () => void;
   /** The folder for recordings. */
   readonly recordings?: string | undefined;
@@ -55,7 +55,7 @@ interface WorldOptions {
   /** Makes ids that grow with time. Because of `processNumber`, two processes never make the same id. */
   readonly timeOrderedIds: (processNumber: () => number) => IdMinter;
   readonly seededIds: (next: bigint) => IdMinter;
-  /** Absent if traces are off. */
+  /** Absent if the server records no traces. */
   readonly tracing?: Tracing | undefined;
 }
 
@@ -63,7 +63,7 @@ export interface OpenWorld extends World {
   readonly clock: WorldClock;
 }
 
-/** The distance between the first ids of two starts of a seeded world. Between two starts, a world makes fewer ids. */
+/** The distance between the first ids of two starts of a seeded world. Between two starts, a world makes fewer ids than this distance. */
 const SEEDED_IDS_PER_START = 1_000_000_000n;
 
 export const migrationsOf = (registry: Registry): FeatureMigrations[] => [
@@ -105,7 +105,7 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
     keys: options.keys,
     tracing,
   }) as OpenWorld;
-  // Moving the clock, in this or another process, may make background work due.
+  // Moving the clock, in this process or another one, may make background work due.
   database.onInvalidate((kind) => {
     if (kind === undefined || kind === settingFact) world.work.wake();
   });
@@ -121,8 +121,8 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
 const nobody: WorkObserver = { ...silentObserver, jobFailed: () => {}, workFailed: () => {} };
 
 /**
- * The first id of this start of a seeded world. For the world's first start, the first id depends only on the seed. Each later start has a later
- * range of ids.
+ * The first id of this start of a seeded world. For the world's first start, the first id depends only on the seed. Each later start of a seeded
+ * world has a later range of ids.
  */
 async function nextSeededId(database: World["database"], seed: number): Promise<bigint> {
   const start = (1n << 52n) + BigInt(seed % 1_000_000) * (1n << 40n);
@@ -133,7 +133,7 @@ async function nextSeededId(database: World["database"], seed: number): Promise<
   });
 }
 
-/** The data about a world that a process has in memory and not in the world's database. They stay in memory while the world is idle. */
+/** The data about a world that a process has in memory and not in the world's database. The data in memory stay there while the world is idle. */
 export interface WorldMemory {
   readonly requests: RequestLog;
   readonly unserved: UnservedNames | undefined;
@@ -160,7 +160,7 @@ export function clearMemory({ requests, unserved, faults, rateLimits }: WorldMem
 /** Removes a node and everything that belongs to it. Returns whether the node existed. */
 export async function removeNode(tx: Transaction, registry: Registry, world: OpenWorld, section: WorldSection, id: string): Promise<boolean> {
   if (!(await section.remove(tx, id, world))) return false;
-  // Other features store data below a page, app or account.
+  // Other features may have data that belong to a page, app or account, which are removed with it.
   if (!isNodeId(id)) return true;
   for (const feature of registry.features) await feature.onOwnerDeleted?.(tx, id, world);
   await world.tokens.forgetNode(tx, id, unixSeconds(world.clock));

@@ -1,7 +1,7 @@
 /**
  * Finds a request in the logs of several processes (D-358). Each process logs the requests that it has served. If a process does not have a requested
- * entry, it invalidates a fact, which notifies all processes on the database. The process that has the entry writes it into a table, from which the
- * first process reads it.
+ * log entry, it invalidates a fact, which notifies all processes on the database. The process that has the log entry writes it into a table, from
+ * which the first process reads it.
  */
 import { within } from "#kernel/turns";
 import { passRequest, removeRequest, takeRequest } from "./passed-requests.store.ts";
@@ -11,20 +11,23 @@ import type { World } from "./world.ts";
 const ASKED = "request_asked";
 const PASSED = "request_passed";
 
-/** Matches a trace id. Other texts are not searched for. */
+/** Matches a trace id. Texts that are not trace ids are not searched for. */
 const TRACE_ID = /^[A-Za-z0-9_-]{11,64}$/;
-/** The time for which a process waits for an answer. `TRIES` is the number of times that it asks, because other processes may miss a notification. */
+/**
+ * The time for which a process waits for another process's answer. `TRIES` is the number of times that a process asks the others, because they may
+ * miss a notification.
+ */
 const ANSWERED_WITHIN_MS = 750;
 const TRIES = 4;
-/** The time after which an answer that was not read is deleted. */
+/** The time after which an answer that no process has read is deleted. */
 const KEPT_MS = 10_000;
 
 /** Whether several processes may use the world's data, which is possible only on PostgreSQL. */
 const isShared = ({ database }: Pick<World, "database">): boolean => database.dialect === "postgres";
 
 /**
- * Answers other processes that search for a request. `onError` is called if answering fails. Returns a function that stops answering, for a world
- * that is closed.
+ * Answers other processes that search for a request in the logs. `onError` is called if answering fails. Returns a function that stops answering
+ * other processes, for a world that is closed.
  */
 export function answerOtherProcesses(world: World, onError: (error: unknown) => void): () => void {
   if (!isShared(world)) return () => {};
@@ -39,7 +42,7 @@ export function answerOtherProcesses(world: World, onError: (error: unknown) => 
       tx.invalidate(PASSED, traceId);
     });
     if (isOver) return;
-    // The row is deleted by a timer, because the process that asked may have ended without reading it.
+    // A timer deletes the row with the answer, because the process that asked may have ended without reading it.
     const timer = setTimeout(() => {
       timers.delete(timer);
       void database.write((tx) => removeRequest(tx, traceId)).catch(() => {});
@@ -55,7 +58,7 @@ export function answerOtherProcesses(world: World, onError: (error: unknown) => 
   };
 }
 
-/** Finds a request that any process has served. */
+/** Finds the log entry of a request that any process has served. */
 export async function findRequest(world: World, traceId: string): Promise<RequestEntry | undefined> {
   const { database, requests } = world;
   const own = requests.find(traceId);

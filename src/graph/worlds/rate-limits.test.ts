@@ -10,13 +10,13 @@ test("D-22: an app's requests run out, come back with time, and the error says w
   expect(limits.appUsage("1")).toBe(100);
   expect(take(0)).toMatchObject({ details: { headers: { "retry-after": "900" } } });
   expect(take(450_000)?.details.headers).toEqual({ "retry-after": "450" });
-  // A part of a second counts as a second.
+  // A fraction of a second counts as a whole second.
   expect(take(450_001)?.details.headers).toEqual({ "retry-after": "450" });
   expect(take(HOUR_MS / 4 - 1)?.details.headers).toEqual({ "retry-after": "1" });
   expect(take(0, "2")).toBeUndefined();
   expect(take(HOUR_MS / 4)).toBeUndefined();
   expect(take(HOUR_MS / 4)?.details.headers).toEqual({ "retry-after": "900" });
-  // A clock that is moved back neither fills nor empties the bucket.
+  // A clock that is moved back neither fills nor empties the token bucket.
   expect(take(0)?.details.headers).toEqual({ "retry-after": "900" });
   expect(limits.pageUsage("9")).toBe(0);
 });

@@ -1,4 +1,7 @@
-/** D-22: counts requests in a token bucket for each app and page, if the operator has set a rate. Responses always have the usage headers. */
+/**
+ * D-22: counts requests in a token bucket for each app and page, if the operator has set a rate. Responses have the usage headers even if no rate is
+ * set.
+ */
 import { BoundedMap } from "#kernel/bounded-map";
 import { appRateLimited, edgeRateLimited, type GraphError } from "#kernel/errors";
 
@@ -15,8 +18,8 @@ interface Bucket {
 
 const HOUR_MS = 3_600_000;
 /**
- * The greatest number of buckets. The least recently used bucket can be dropped, because the bucket of an app or page without requests is full again
- * after an hour.
+ * The greatest number of token buckets that are stored. The least recently used bucket can be dropped, because the bucket of an app or page without
+ * requests is full again after an hour.
  */
 const BUCKETS_MAX = 10_000;
 
@@ -29,7 +32,8 @@ export class RateLimits {
   }
 
   /**
-   * Takes one request from the app's bucket and one from the page's bucket. If a bucket is empty, returns the error about the exceeded rate limit.
+   * Takes one request from the app's bucket and one from the page's bucket. If a bucket is empty, the result is the error about the exceeded rate
+   * limit.
    */
   take(app: string, owner: string, nowMs: number): GraphError | undefined {
     const { app_calls_per_hour, page_calls_per_hour } = this.#config;
@@ -44,7 +48,7 @@ export class RateLimits {
     return undefined;
   }
 
-  /** Resets all counts, so that every app and page may send its full number of requests again. */
+  /** Resets all counts of requests, so that every app and page may send its full number of requests again. */
   clear(): void {
     this.#buckets.clear();
   }
@@ -70,14 +74,14 @@ export class RateLimits {
     return bucket === undefined ? 0 : Math.min(100, Math.ceil(100 - (100 * bucket.tokens) / rate));
   }
 
-  /** Takes one request from a bucket. Returns 0, or the number of seconds until the bucket has a request again. */
+  /** Takes one request from a token bucket. Returns 0, or the number of seconds until the bucket has a request again. */
   #takeOne(key: string, rate: number, nowMs: number): number {
     let bucket = this.#buckets.get(key);
     if (bucket === undefined) {
       bucket = { tokens: rate, filledMs: nowMs };
       this.#buckets.set(key, bucket);
     }
-    // If the clock is moved back, the bucket is not filled.
+    // If the clock is moved back, the token bucket is not filled.
     bucket.tokens = Math.min(rate, bucket.tokens + (Math.max(0, nowMs - bucket.filledMs) * rate) / HOUR_MS);
     bucket.filledMs = nowMs;
     if (bucket.tokens < 1) return Math.ceil(((1 - bucket.tokens) * HOUR_MS) / rate / 1_000);

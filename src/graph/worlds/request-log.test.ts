@@ -105,7 +105,7 @@ test("the last thousand requests are kept", () => {
 
 test("fewer requests with long bodies are kept, always the newest, and each is complete", () => {
   const log = new RequestLog();
-  // With three bytes per character each request takes 24 kB, and the log keeps 8 MB.
+  // The log keeps 8 MB, and each request takes 24 kB with three bytes per character.
   const long = "あ".repeat(4_096);
   const lengths = [4_096, 10, 2_000, 4_000, 1];
   for (let at = 0; at < 3_000; at++) {
@@ -181,7 +181,7 @@ test("an idle log keeps the newest entries up to 16,384 characters, of any text"
   }
 });
 
-/** An entry that has only the parts which every request has. */
+/** A log entry that has only the fields which every request has. */
 const plain = (more: Partial<RequestEntry> = {}): RequestEntry => entry({ path: "/", query: "", request_body: "", response_body: "", ...more });
 
 test("the steps of at most one request in 10 ms are timed, and of each whose time nobody knows", () => {
@@ -258,7 +258,7 @@ test("a log that gives memory to others keeps its newest requests, continues, an
   const kept = log.entries().map(({ trace_id }) => trace_id);
   expect({ isSome: kept.length > 5, newest: kept[0], count: log.count }).toEqual({ isSome: true, newest: "A999", count: 1_000 });
   expect(kept).toEqual(Array.from({ length: kept.length }, (_, back) => `A${999 - back}`));
-  // The longest entry fits into the smallest log.
+  // The longest log entry fits into the smallest log.
   const most = "あ".repeat(4_096);
   log.adopt(entry({ trace_id: "long", path: most, query: most, request_body: most, response_body: most, story: "x".repeat(16_384) }));
   expect(log.entries()[0]).toMatchObject({ trace_id: "long", path: most, query: most, request_body: most, response_body: most });

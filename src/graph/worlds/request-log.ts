@@ -1,7 +1,7 @@
 /**
- * The log of a world's latest requests, which the control API shows. The log uses a fixed amount of memory.
+ * The log of a world's latest requests, for the control API. The request log uses a fixed amount of memory.
  *
- * **Invariant:** an entry is stored without the values of secrets, and with a limit on each of its texts.
+ * **Invariant:** an entry of the request log does not contain the values of secrets, and each of its texts has a limited length.
  */
 import { redact, redactJson } from "#kernel/redaction/redaction";
 import { LogMemory } from "./log-memory.ts";
@@ -27,11 +27,14 @@ export interface RequestEntry {
 }
 
 /**
- * The greatest number of entries in a log. A log has fewer entries if bodies are long. It also has fewer if many worlds are open, because their logs
- * divide the memory (`LogMemory`).
+ * The greatest number of entries in a request log. A log has fewer entries if the bodies of requests and responses are long. A log also has fewer
+ * entries if many worlds are open, because their logs divide the memory (`LogMemory`).
  */
 const ENTRIES_MAX = 1_000;
-/** The least memory per entry. An entry needs some memory besides its texts, so a log with little memory has few entries. */
+/**
+ * The least amount of memory that a log needs for one entry. An entry needs some memory besides its texts, so a log with little memory has few
+ * entries.
+ */
 const ENTRY_BYTES_MIN = 1_024;
 export const TEXT_CHARACTERS_MAX = 4_096;
 const TIMED_EVERY_MS = 10;
@@ -46,22 +49,22 @@ const NO_NUMBERS = new Float64Array();
 const UTF8_BYTES_MAX = 3;
 
 /**
- * The log is a ring buffer of bytes. Entries as objects would be slow: they would outlive the garbage collector's young generation, and each
+ * The request log is a ring buffer of bytes. Entries as objects would be slow: they would outlive the garbage collector's young generation, and each
  * collection would copy them.
  */
 export class RequestLog {
-  /** The texts of the entries, one entry after the other. A new entry overwrites the oldest ones. */
+  /** The texts of the log's entries, one entry after the other. A new entry of the log overwrites the oldest entries. */
   #bytes: Buffer | undefined;
   #end = 0;
-  // The arrays are allocated together with the bytes when the first entry is added, because an idle world has a log without them.
+  // The arrays of the log are allocated together with its bytes when the first entry is added, because the log of an idle world needs no arrays.
   #starts = NOTHING;
   #sizes = NOTHING;
-  /** The number of characters in each text. */
+  /** The number of characters in each text of an entry. */
   #lengths = NOTHING;
   #numbers = NO_NUMBERS;
   /**
-   * The number of the oldest stored entry. Entries are numbered in the order in which they were added. The stored ones are those from `#oldest` to
-   * before `#next`.
+   * The number of the oldest entry that the log still has. The log's entries are numbered in the order in which they were added. The entries that the
+   * log still has are those from `#oldest` to before `#next`.
    */
   #oldest = 0;
   #next = 0;
@@ -82,7 +85,7 @@ export class RequestLog {
 
   /**
    * Whether the durations of the next request's steps are measured. At most one request in 10 ms is measured, because reading the clock costs more
-   * than the rest of a story. `nowMs` is the machine's time; without it every request is measured.
+   * than the rest of a story. `nowMs` is the machine's time; without this argument every request is measured.
    */
   isNextTimed(nowMs: number = Number.POSITIVE_INFINITY): boolean {
     if (nowMs - this.#lastTimedMs < TIMED_EVERY_MS) return false;
@@ -91,8 +94,8 @@ export class RequestLog {
   }
 
   /**
-   * Adds an entry, and removes secrets from its texts. The response body must be JSON of this program; all other texts are as the client sent them.
-   * `query` is the result of `shownQuery`, if the caller has it already.
+   * Adds an entry to the request log, and removes secrets from its texts. The response body must be JSON that this server has written; all other
+   * texts are as the client sent them. `query` is the result of `shownQuery`, if the caller has already computed it.
    */
   add(entry: RequestEntry, query = shownQuery(entry.query)): void {
     const { path, request_body, response_body } = entry;
@@ -110,7 +113,8 @@ export class RequestLog {
     if (this.#bytes === undefined) this.#allocate(this.#memory.join(this));
     const { trace_id, operation, method, surface, app = "", story = "" } = entry;
     const parts = entry.parts === undefined ? "" : entry.parts.join();
-    // The texts are concatenated one by one, because a loop over a list takes a third longer (measured), and every request runs this code.
+    // The texts are concatenated one by one, because a loop over a list takes a third longer (measured), and the log runs this code for every
+    // request.
     const text = `${trace_id}${operation}${method}${surface}${path}${query}${app}${requestBody}${responseBody}${story}${parts}`;
     this.#makeSpace(UTF8_BYTES_MAX * text.length);
     const slot = this.#next % this.#entriesMax;
@@ -154,7 +158,7 @@ export class RequestLog {
     for (const entry of this.#kept.splice(0)) this.adopt(entry);
   }
 
-  /** Changes the size of the log's memory. The newest entries stay, as far as they certainly fit into the new memory. */
+  /** Changes the size of the request log's memory. The newest entries stay in the log, if they certainly fit into the new memory. */
   resize(bytesMax: number): void {
     this.#keepNewest(bytesMax / UTF8_BYTES_MAX);
     this.#allocate(bytesMax);
@@ -167,14 +171,14 @@ export class RequestLog {
     this.#memory.leave(this);
   }
 
-  /** Frees all memory, for a world that is deleted. Entries that are added later are dropped. */
+  /** Frees all memory of the request log, for a world that is deleted. Entries that are added to the log later are dropped. */
   close(): void {
     this.#isClosed = true;
     this.shrink();
     this.clear();
   }
 
-  /** Converts the ring buffer to a list of the newest entries, which have at most `charactersMax` characters together. */
+  /** Converts the ring buffer to a list of the newest entries, which together have at most `charactersMax` characters. */
   #keepNewest(charactersMax: number): void {
     let characters = 0;
     const newest = this.entries().filter((entry) => {
@@ -190,8 +194,8 @@ export class RequestLog {
   }
 
   /**
-   * Makes space from `#end` on by dropping the entries there, which are the oldest. Before it drops an entry, the log tries to get memory that other
-   * logs have freed.
+   * Makes space in the ring buffer from `#end` on by dropping the entries there, which are the oldest. Before the log drops an entry, it tries to get
+   * memory that other logs have freed.
    */
   #makeSpace(size: number): void {
     if (this.#end + size > this.#bytesMax && this.#memory.shareBytes > this.#bytesMax) this.resize(this.#memory.shareBytes);
@@ -207,12 +211,12 @@ export class RequestLog {
     while (this.#oldest < this.#next && startOf(this.#oldest) >= this.#end && startOf(this.#oldest) < end) this.#oldest++;
   }
 
-  /** The number of entries that this process has added. This number never decreases. */
+  /** The number of entries that this process has added to the log. The number of added entries never decreases. */
   get count(): number {
     return this.#earlier + this.#kept.length + this.#next;
   }
 
-  /** All entries, the newest first. */
+  /** All entries of the log, beginning with the newest. */
   entries(): RequestEntry[] {
     return this.from(0).reverse();
   }
@@ -221,7 +225,7 @@ export class RequestLog {
     return this.entries().find(({ trace_id }) => trace_id === traceId);
   }
 
-  /** The entries that this process has added after its first `known` ones, oldest first. */
+  /** The entries that this process has added to the log after its first `known` ones, oldest first. */
   from(known: number): RequestEntry[] {
     const from = Math.max(0, known - this.#earlier);
     const found = this.#kept.slice(from);
@@ -249,19 +253,19 @@ export class RequestLog {
   /** Deletes all entries. */
   clear(): void {
     this.#bytes?.fill(0);
-    // Callers of `from` still count the deleted entries.
+    // Callers of `from` continue to count entries that were deleted.
     this.#earlier += this.#kept.length;
     this.#kept = [];
     this.#oldest = this.#next;
   }
 
-  /** Resolves when the next entry is added. */
+  /** Resolves when the next entry is added to the log. */
   next(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 }
 
-/** The memory that the numbers and the object of an entry take, expressed in characters. */
+/** The memory that the numbers and the object of an entry take, given as a number of characters. */
 const ENTRY_CHARACTERS = 200;
 
 const sizeOf = ({ trace_id, path, query, request_body, response_body, story = "" }: RequestEntry): number =>
@@ -271,8 +275,8 @@ const sizeOf = ({ trace_id, path, query, request_body, response_body, story = ""
 export const shownQuery = (text: string): string => excerpt(text, redact);
 
 /**
- * Removes secrets from a text and shortens it. The text is cut before it is redacted, so that a long body costs no more than a short one. The result
- * is cut again, because redaction may make a text longer.
+ * Removes secrets from a text of the log and shortens the text. The text is cut before secrets are removed, so that a long body costs no more than a
+ * short one. The result is cut again, because the removal of secrets may make a text longer.
  */
 function excerpt(text: string, redacted: (text: string) => string): string {
   const shown = redacted(text.length > TEXT_CHARACTERS_MAX ? text.slice(0, TEXT_CHARACTERS_MAX) : text);

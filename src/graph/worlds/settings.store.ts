@@ -19,7 +19,7 @@ const EPOCH_BYTES = 8;
 
 /**
  * Returns the world's epoch (D-423). An epoch identifies one history of the world's logs: the rows of a log are numbered in the order of commits, and
- * the numbers start again after a reset. The first reader of a log creates the epoch.
+ * after a reset the numbers begin again. The first reader of a log creates the world's epoch.
  */
 export async function epochOf({ database, randomSecret }: { readonly database: Database; randomSecret(byteCount: number): string }): Promise<string> {
   const known = await findSetting(database.reader, EPOCH);
@@ -34,7 +34,7 @@ export async function epochOf({ database, randomSecret }: { readonly database: D
   });
 }
 
-/** Ends the epoch of a world whose data were replaced, even if the restored data contain an epoch. The next reader of a log creates a new one. */
+/** Ends the epoch of a world whose data were replaced, even if the restored data contain an epoch. The next reader of a log creates a new epoch. */
 export async function endEpoch(tx: Transaction): Promise<void> {
   await tx.run(sql`DELETE FROM settings WHERE name = ${EPOCH}`);
 }

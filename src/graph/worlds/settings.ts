@@ -1,4 +1,4 @@
-/** The profile and the version calendar of a world, as a world file sets them. The clock stores its own settings. */
+/** The profile and the version calendar of a world, as a world file sets them. The clock of a world stores its own settings. */
 import { Type } from "typebox";
 import { formatVersion, type Version } from "#kernel/versions";
 import type { Reader, Transaction } from "#storage/database";
@@ -30,7 +30,7 @@ export interface WorldSettings {
 const PROFILE = "profile";
 const VERSIONS = "versions";
 
-/** Stores the settings without changing the world in memory. */
+/** Stores the world's settings without changing the world in memory. */
 export async function saveSettings(tx: Transaction, { profile, calendar }: WorldSettings): Promise<void> {
   if (profile !== undefined) await saveSetting(tx, PROFILE, profile);
   if (calendar !== undefined) await saveSetting(tx, VERSIONS, JSON.stringify(entryOf(calendar)));
@@ -42,8 +42,8 @@ function useSettings(world: World, { profile, calendar }: WorldSettings): void {
 }
 
 /**
- * Stores settings by running `store`. The world already has the new profile while `store` runs. If `store` rejects, the world gets its old settings
- * back.
+ * Stores the world's settings by running `store`. While `store` runs, the world already has the new profile. If `store` rejects, the world gets its
+ * old settings back.
  */
 export async function withSettings(world: World, settings: WorldSettings, store: () => Promise<void>): Promise<void> {
   const { profile } = world;
@@ -77,7 +77,7 @@ async function readSettings(reader: Reader, base: VersionCalendar): Promise<Worl
   };
 }
 
-/** The calendar as an entry of a world file. From this entry, `calendarWith` makes the same calendar again on any base. */
+/** The version calendar as an entry of a world file. From the calendar's entry, `calendarWith` makes the same calendar again on any base. */
 export const entryOf = ({ platform, migrationIntents, marketing, migrations }: VersionCalendar): VersionsEntry => ({
   ...addedBy(
     "platform",
@@ -95,7 +95,7 @@ export const entryOf = ({ platform, migrationIntents, marketing, migrations }: V
 
 const written = (version: Version): string => formatVersion(version).slice(1);
 
-/** Whether the version was added to the calendar. The versions of the interface document are in every calendar and do not count as added. */
+/** Whether a world file added the version to the calendar. The versions of the interface document are in every calendar and do not count as added. */
 const isAdded = ({ version, released }: Release): boolean =>
   !standardCalendar.platform.some((known) => known.version === version && known.released === released);
 

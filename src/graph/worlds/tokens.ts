@@ -7,7 +7,7 @@ import { suggestion } from "#kernel/suggestion";
 import type { Reference } from "../contract/feature.ts";
 import { described, WorldProblem, worldId, worldTime, worldTimeOr } from "./file/schema-words.ts";
 
-/** The greatest number of characters of a token's value. Requests with longer values are refused (`auth/tokens.ts`). */
+/** The greatest number of characters of a token's value. Requests with longer token values are refused (`auth/tokens.ts`). */
 const TOKEN_CHARACTERS_MAX = 1_000;
 
 export const tokenEntry = Type.Object(
@@ -50,8 +50,8 @@ const principals = ["user", "page", "social_account", "microblog_user"] as const
 type Principal = (typeof principals)[number];
 
 /**
- * The nodes that each type of token must name (`needs`), and those that it may name (`takes`). For example, a page token may also name the person to
- * whom it was issued.
+ * The nodes that each type of token must name (`needs`), and the nodes that it may name (`takes`). For example, a page token may also name the person
+ * to whom it was issued.
  */
 const named: Readonly<Record<TokenKind, { needs: readonly Principal[]; takes: readonly Principal[] }>> = {
   app: { needs: [], takes: [] },
@@ -63,8 +63,8 @@ const named: Readonly<Record<TokenKind, { needs: readonly Principal[]; takes: re
 };
 
 /**
- * Makes a token from an entry. Throws `WorldProblem` if the entry does not name a node that this type of token needs, or names a node that this type
- * cannot have.
+ * Makes a token from an entry of a world file. Throws `WorldProblem` if the entry does not name a node that this type of token needs, or names a node
+ * that this type cannot have.
  */
 export function tokenOf(entry: TokenEntry, id: NodeId, nowSeconds: number): Token {
   const { needs, takes } = named[entry.type];
@@ -92,7 +92,7 @@ export function tokenOf(entry: TokenEntry, id: NodeId, nowSeconds: number): Toke
   };
 }
 
-/** The hash of the entry's value, in the form in which the database has it. Undefined if the entry has no value. */
+/** The hash of the token's value in the entry, in the form in which the database has it. Undefined if the entry does not have a token's value. */
 export const tokenHashOf = ({ token, token_sha256 }: TokenEntry): string | undefined => (token === undefined ? token_sha256 : hashOf(token));
 
 export const tokenReferences = (entry: TokenEntry): Reference[] => [
@@ -103,17 +103,19 @@ export const tokenReferences = (entry: TokenEntry): Reference[] => [
   }),
 ];
 
-/** The greatest number of warnings in a response. A person does not read more. */
+/** The greatest number of warnings in a response. A person does not read more warnings than this. */
 const WARNINGS_MAX = 20;
 
-/** Warns about scopes that no operation needs. Unknown scopes are not errors, because they may belong to an area that Plaza does not serve. */
+/**
+ * Warns about a token's scopes that no operation needs. Unknown scopes are not errors, because they may belong to an area that Plaza does not serve.
+ */
 export function scopeWarnings(entries: readonly Pick<TokenEntry, "scopes">[], known: ReadonlySet<string>): string[] {
   const unknown = new Set<string>();
   for (const { scopes = [] } of entries) for (const scope of scopes) if (!known.has(scope) && unknown.size < WARNINGS_MAX) unknown.add(scope);
   return [...unknown].map((scope) => `no operation needs the scope ${scope}${suggestion(scope, [...known])}`);
 }
 
-/** The token as an export of the world writes it. */
+/** The token in the form in which an export of the world writes it. */
 export function tokenToEntry(token: Token, hash: string): Record<string, unknown> {
   const { type, app, scopes, issued_at, expires_at, data_access_expires_at, revoked_at } = token;
   const given = principals.flatMap((principal) => (token[principal] === undefined ? [] : [[principal, token[principal]] as const]));

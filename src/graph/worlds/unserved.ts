@@ -1,19 +1,19 @@
 /**
  * The names that programs asked for and that Plaza does not have (D-394): edges, fields and versions of a larger platform. Only a sandbox collects
- * them, in the memory of each process. The entries do not contain secrets, and each text has a limited length.
+ * unserved names, in the memory of each process. The entries about unserved names do not contain secrets, and each text has a limited length.
  */
 import { detached } from "#kernel/text";
 
 /** A name that a request asked for and that Plaza does not have. */
 export interface UnservedName {
   readonly kind: "edge" | "field" | "version";
-  /** The name. For an edge this is its path, with the node type in place of the id (`page/insights`). */
+  /** The name. For an edge, the name is its path, with the node type in place of the id (`page/insights`). */
   readonly name: string;
   /** The method of a request for an edge. */
   readonly method?: string;
-  /** The node type or the edge to which the field would belong. */
+  /** The node type or the edge to which the unserved field would belong. */
   readonly of?: string;
-  /** A name that Plaza has and that differs only in a few letters. */
+  /** A name that Plaza has and that differs from the requested name in only a few letters. */
   readonly did_you_mean?: string;
   /** Says how Plaza serves the edge, if it does: on another surface, with another method, or in another profile. */
   readonly hint?: string;
@@ -30,13 +30,16 @@ export interface Unserved extends UnservedName {
   readonly trace_id: string;
 }
 
-/** The greatest number of names in the list. A program asks for some dozens of names; more names come from paths that contain values. */
+/**
+ * The greatest number of names in the list of unserved names. A program usually asks for some dozens of unserved names; more names come from paths
+ * that contain values.
+ */
 export const NAMES_MAX = 200;
-/** The greatest length of a name. Names of the interface have at most half as many characters. */
+/** The greatest length of a name in the list of unserved names. The longest name of the interface is at most half as long. */
 export const NAME_CHARACTERS_MAX = 100;
 const APPS_MAX = 10;
 
-/** The request that asked for a name. */
+/** The request that asked for an unserved name. */
 export interface Asking {
   readonly app: string | undefined;
   /** World time in Unix ms. */
@@ -52,7 +55,7 @@ export class UnservedNames {
     this.#add({ ...asked, count: 1, apps: app === undefined ? [] : [app], first_ms: timeMs, last_ms: timeMs, trace_id });
   }
 
-  /** Adds the entries from another process. */
+  /** Adds the entries of another process's list of unserved names. */
   adopt({ entries, others }: TakenNames): void {
     for (const entry of entries) this.#add(entry);
     this.#others += others;
@@ -69,7 +72,7 @@ export class UnservedNames {
     else this.#others += entry.count;
   }
 
-  /** All entries, the most frequent first. */
+  /** All entries about unserved names, the most frequent first. */
   list(): Unserved[] {
     return [...this.#entries.values()].sort((one, other) => other.count - one.count);
   }
@@ -79,7 +82,7 @@ export class UnservedNames {
     return this.#others;
   }
 
-  /** Returns all entries and deletes them, so that another process can add them. */
+  /** Returns all entries about unserved names and deletes them, so that another process can add them. */
   take(): TakenNames {
     const taken = { entries: this.list(), others: this.#others };
     this.clear();

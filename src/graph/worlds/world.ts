@@ -30,7 +30,10 @@ import type { RateLimits } from "./rate-limits.ts";
 import type { RequestLog } from "./request-log.ts";
 import type { UnservedNames } from "./unserved.ts";
 
-/** How requests are read. `strict` accepts only what the interface describes; `clients` also accepts what existing client libraries send. */
+/**
+ * The profile, which decides how requests are read. `strict` accepts only what the interface describes; `clients` also accepts what existing client
+ * libraries send.
+ */
 export type Profile = "strict" | "clients";
 
 /** The operator's values of the features' options, by the name of the option (`contract/feature.ts`). */
@@ -38,9 +41,9 @@ export type WorldSettings = Readonly<Record<string, number>>;
 
 /** Receives reports about background work, for the log and the metrics. */
 export interface WorkObserver extends WebhookObserver {
-  /** Called if a job threw an error. The job runs again later. */
+  /** Called if a background job threw an error. The failed job runs again later. */
   jobFailed(kind: string, key: string, error: unknown): void;
-  /** Called if the work loop itself failed, e.g. because the database is unreachable. The loop tries again. */
+  /** Called if the work loop itself failed, e.g. because the database is unreachable. The work loop tries again after an error. */
   workFailed(error: unknown): void;
 }
 
@@ -72,23 +75,26 @@ export interface WorldParts {
   /** Makes random text, for secrets that the world itself creates. */
   readonly randomSecret: (byteCount: number) => string;
   readonly collectGarbage: () => void;
-  /** The folder for recordings. Undefined if the server does not store recordings. */
+  /** The folder for recordings of live videos. Undefined if the server does not store recordings of live videos. */
   readonly recordings: string | undefined;
   /** The keys from which the keys of cursors and sealed secrets are derived. */
   readonly keys: KeyRing;
-  /** Absent if traces are off. */
+  /** Absent if the server records no traces. */
   readonly tracing?: Tracing | undefined;
 }
 
 /** The addresses at which encoders of live videos connect. */
 export interface Streaming {
-  /** The port of the RTMP ingest, on the host of the request. Undefined if a media server of the operator receives the streams. */
+  /** The port of the RTMP ingest, on the host of the request. Undefined if the operator's own media server receives the streams. */
   readonly rtmpPort: number | undefined;
-  /** The port of the ingest over TLS. */
+  /** The port of the RTMP ingest over TLS. */
   readonly rtmpsPort: number | undefined;
-  /** The address of the operator's media server, without a slash and a stream key at its end. */
+  /** The address of the operator's media server, without a slash or a stream key at its end. */
   readonly rtmpUrl: string | undefined;
-  /** Resolves when encoders can connect, or after some seconds. Undefined if encoders can connect already, or if another process listens for them. */
+  /**
+   * Resolves when encoders can connect, or after some seconds. Undefined if encoders can connect already, or if another process accepts their
+   * connections.
+   */
   readonly listening?: Promise<void>;
   /**
    * D-119: sends the test clip to the ingest with a stream key. Undefined if another program receives the streams. Rejects with the reason if the
@@ -96,20 +102,22 @@ export interface Streaming {
    */
   readonly playClip?: (key: string) => Promise<TestFeed>;
   /**
-   * The connections of encoders to this process's ingest. Undefined if this process has no ingest, or has not counted them yet. `turned_away` is the
-   * number since the ingest process started.
+   * The number of encoders' connections to this process's ingest. Undefined if this process has no ingest, or has not counted the encoders'
+   * connections yet. `turned_away` is the number of refused connections since the ingest process started.
    */
   connections?: { readonly open: number; readonly without_key: number; readonly turned_away: number };
 }
 
 /** The test encoder, which is sending the test clip. */
 export interface TestFeed {
-  /** Resolves when the encoder's connection is closed. The value is the reason. */
+  /** Resolves when the encoder's connection is closed. The value of the promise is the reason why the connection was closed. */
   readonly ended: Promise<string>;
   stop(): void;
 }
 
-/** Returns the id as a new string from the database. An id that was cut from a request would keep the text of the whole request in memory. */
+/**
+ * Returns the id as a new string from the database. The text of an id that was cut from a request would keep the text of the whole request in memory.
+ */
 const idOf = ({ id }: NodeRef): string => id;
 
 export class World {
@@ -124,7 +132,7 @@ export class World {
   readonly settings: WorldSettings;
   readonly rateLimits: RateLimits;
   readonly requests: RequestLog;
-  /** D-394: the names that programs asked for and that Plaza does not have. Undefined outside the sandbox. */
+  /** D-394: the names that programs asked for and that Plaza does not have. The list of unserved names is undefined outside the sandbox. */
   readonly unserved: UnservedNames | undefined;
   /** Called before each step of a request that may block the event loop. */
   readonly workBegins: WorkObserver["workBegins"];
@@ -141,7 +149,7 @@ export class World {
    * memory.
    */
   readonly collectGarbage: () => void;
-  /** The loop of background work. The loop does nothing until it is started. */
+  /** The loop that runs the world's background work. The work loop does nothing until it is started. */
   readonly work: WorkLoop;
   readonly jobs: Jobs<World>;
   readonly webhooks: Webhooks;
@@ -199,15 +207,15 @@ export class World {
     });
   }
 
-  /** Uses the changed `keys`: from now on secrets are sealed and cursors are signed with the current key. */
+  /** Uses the changed `keys`: from this call on, secrets are sealed and cursors are signed with the current key. */
   useKeys(): void {
     this.cursors.use(...this.#derived(this.#cursorPurpose));
     this.sealer.use(...this.#derived("sealed secrets"));
   }
 
   /**
-   * The purpose from which the key of cursors is derived. Each world has a different purpose and so a different key, so a cursor works only in its
-   * own world.
+   * The name from which the world's key of cursors is derived (its purpose). Each world has a different purpose and so a different key, so a cursor
+   * works only in the world that made it.
    */
   get #cursorPurpose(): string {
     return this.name === DEFAULT_WORLD ? "cursors" : `cursors of ${this.name}`;
@@ -218,25 +226,25 @@ export class World {
     return [deriveKey(current, purpose), previous.map(({ key }) => deriveKey(key, purpose))];
   }
 
-  /** Moves the clock forward for a running request. The request does not wait for the work that becomes due. */
+  /** Moves the world's clock forward for a running request. The request does not wait for the background work that becomes due. */
   async moveClock(worldMs: number): Promise<void> {
     await this.#clock.set(worldMs, this.#clock.isFrozen);
     this.work.runDue().catch(this.#workFailed);
   }
 
-  /** Stops background work, and then closes the database. */
+  /** Stops the world's background work, and then closes its database. */
   async close(): Promise<void> {
     await this.work.stop();
     await this.#closeDatabase();
   }
 
-  /** Closes a world whose data are being replaced. Running work is not awaited, and its results are dropped. */
+  /** Closes a world whose data are being replaced. Running background work is not awaited, and its results are dropped. */
   async abandon(): Promise<void> {
     await this.work.abandon();
     await this.#closeDatabase();
   }
 
-  /** Registers `end`, which is called when the world is closed. */
+  /** Registers the function `end`, which is called when the world is closed. */
   onClosed(end: () => void): void {
     this.#ends.push(end);
   }
@@ -246,7 +254,7 @@ export class World {
     await this.database.close();
   }
 
-  /** Returns the world's cache for one kind of fact. The cache is created when it is first requested. */
+  /** Returns the world's cache for one kind of fact. Each cache of the world is created when it is first requested. */
   readonly facts: FactsOf = <T>(kind: string): FactCache<T> => {
     let cache = this.#facts.get(kind);
     if (cache === undefined) {
@@ -256,7 +264,7 @@ export class World {
     return cache as FactCache<T>;
   };
 
-  /** Returns the node if it is in the cache. */
+  /** Returns the node if the world's cache has it. */
   peekNode(id: NodeId): NodeRef | undefined {
     return this.#nodes.peek(id);
   }

@@ -30,7 +30,7 @@ export class WorldProblem extends ValueProblem {
  */
 export class TakenProblem extends WorldProblem {}
 
-/** Returns the problem with its path extended to the top of the world file. The error that a feature throws has a path inside the entry only. */
+/** Returns the problem with its path extended to the top of the world file. An error of a feature (`GraphError`) does not have a path. */
 export function below(error: unknown, place: string): unknown {
   if (error instanceof GraphError) return new WorldProblem(place, `is refused: ${error.message}`);
   if (!(error instanceof WorldProblem)) return error;
@@ -61,7 +61,9 @@ export const closedMap = <P extends TProperties>(keys: P, description?: string) 
 /** Adds a description to the schema: a short phrase that editors, the reference page, the control API's documents and the console show. */
 export const described = <S extends TSchema>(description: string, schema: S): S => ({ ...schema, description });
 
-/** Matches the texts that `secondsOf` accepts, for documents. `secondsOf` also refuses 29 February in years that do not have it. */
+/**
+ * A pattern for OpenAPI documents that matches the texts that `secondsOf` accepts. `secondsOf` also refuses 29 February in years that do not have it.
+ */
 const ISO_WORDS =
   "^(19[7-9]\\d|[2-9]\\d{3})-((0[13578]|1[02])-(0[1-9]|[12]\\d|3[01])|(0[469]|11)-(0[1-9]|[12]\\d|30)|02-(0[1-9]|[12]\\d))([T ]([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.\\d+)?)?(Z|[+-]([01]\\d|2[0-3]):?[0-5]\\d)?)?$";
 
@@ -74,16 +76,19 @@ export const worldTime = Type.Unsafe<number>({
   [READ_AS]: "time",
 });
 
-/** The schema of an optional point in time. `seconds` is the default. */
+/** The schema of an optional point in time with a default. `seconds` is the default of the time, in Unix seconds. */
 export const worldTimeOr = (seconds: number): typeof worldTime => Type.Unsafe<number>({ ...worldTime, default: seconds });
 
-/** Matches a point in time: date, time, fraction and offset. A date alone means its first second in UTC. */
+/** Matches a point in time: date, time, fraction and offset. A date without a time means its first second in UTC. */
 const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i;
 
-/** Whether the date exists. `Date.parse` accepts 30 February as a day of March. */
+/** Whether a date such as 30 February exists. The check is needed because `Date.parse` accepts 30 February as a day of March. */
 const isDay = (date: string): boolean => new Date(Date.parse(`${date}T00:00:00Z`) || 0).toISOString().startsWith(date);
 
-/** Reads an integer or an ISO 8601 string as Unix seconds. A string without an offset is in UTC. Throws `WorldProblem` for any other value. */
+/**
+ * Reads a point in time, written as an integer or an ISO 8601 string, as Unix seconds. A time in a string without an offset is in UTC. Throws
+ * `WorldProblem` for any value that is not a point in time.
+ */
 export function secondsOf(value: unknown, path: string): number {
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= UNIX_SECONDS_MAX) return value;
   const match = typeof value === "string" ? ISO.exec(value) : null;
@@ -95,9 +100,9 @@ export function secondsOf(value: unknown, path: string): number {
   return seconds;
 }
 
-/** Reads a node id from a string or an integer. Throws `WorldProblem` for any other value. */
+/** Reads a node id from a string or an integer. Throws `WorldProblem` for any value that is not a node id. */
 export function readId(value: unknown, path: string): NodeId {
-  // The YAML or JSON parser has already lost digits of a number above 2^53.
+  // If a number is above 2^53, the YAML or JSON parser has already lost digits of the id.
   if (typeof value === "number" && value > Number.MAX_SAFE_INTEGER) throw new WorldProblem(path, "must be in quotes: it has too many digits");
   const text = typeof value === "number" ? String(value) : value;
   if (typeof text !== "string" || !isNodeId(text)) throw new WorldProblem(path, "must be an id: a decimal number from 1 to 9223372036854775807");

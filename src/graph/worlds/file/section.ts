@@ -1,4 +1,6 @@
-/** Makes the sections of world files. It adds typed entries, references from the schema, the export of rows, and nodes with an owner. */
+/**
+ * Makes the sections of world files. A section made here has typed entries, references from the schema, the export of rows, and nodes with an owner.
+ */
 import type { Static, TObject } from "typebox";
 import { isNodeId, type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
@@ -14,11 +16,14 @@ interface SectionParts<S extends TObject, R extends object> extends Pick<WorldSe
   /** References that the schema cannot describe with `idOf`, because they depend on more than one key. */
   references?(entry: Static<S>): readonly Reference[];
   migrationNames?(entry: Static<S>): readonly string[];
-  /** Stores an entry. Returns false if another entry already has the id. */
+  /** Stores an entry. Returns false if another entry already has the new entry's id. */
   insert(tx: Transaction, entry: Static<S>, world: World): Promise<boolean>;
   find(reader: Reader, id: NodeId, world: World): Promise<R | undefined>;
   list(reader: Reader, page: PageRequest, world: World): Promise<ListPage<R>>;
-  /** Makes the entry for a row. By default the entry is the row itself. Keys whose value is null or undefined are left out. */
+  /**
+   * Makes the world file's entry for a row. By default the exported entry is the row itself. Keys whose value is null or undefined are left out of
+   * the exported entry.
+   */
   entryOf?(row: R, reader: Reader, world: World): object | Promise<object>;
   replace(tx: Transaction, entry: Static<S>, world: World): Promise<void>;
   remove(tx: Transaction, id: NodeId, world: World): Promise<boolean>;
@@ -53,7 +58,7 @@ export function section<S extends TObject, R extends object>(parts: SectionParts
   };
 }
 
-/** Makes a section for nodes that belong to an owner. The feature finds such a node in its table by the owner's id and the node's id. */
+/** Makes a section for nodes that belong to an owner. The feature finds a node with an owner in its table by the owner's id and the node's id. */
 export const ownedSection = <S extends TObject, R extends object>(parts: OwnedParts<S, R>): WorldSection =>
   section<S, R>({
     ...parts,
@@ -73,7 +78,7 @@ export const ownedSection = <S extends TObject, R extends object>(parts: OwnedPa
     },
   });
 
-/** The references in a value that was read with the schema, in the order of the schema. */
+/** The references in an entry that was read with the schema, in the order of the schema. */
 function referencesIn(schema: SchemaNode, value: unknown, entry: WorldEntry, path = ""): Reference[] {
   if (value === undefined) return [];
   const refersTo = schema[REFERS_TO];

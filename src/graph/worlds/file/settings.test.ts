@@ -30,7 +30,7 @@ async function followed() {
   const world = { profile: "strict", calendar: standardCalendar, database: seen } as unknown as World;
   const failures: unknown[] = [];
   const open = () => followSettings(world, (error) => failures.push(error));
-  /** Does what another process does when it invalidates a fact. Returns whether the settings were read again. */
+  /** Does what another process does when it invalidates a cached fact. Returns whether the invalidation made the world read its settings again. */
   const hear = async (kind?: string, key?: string): Promise<boolean> => {
     const before = reads;
     changed(kind, key);

@@ -1,10 +1,10 @@
-/** The text of a world file: which reader reads it, which texts are refused, and on which line. */
+/** Tests of a world file's text: which reader reads it, which texts are refused, and which line the error names. */
 import { expect, test } from "bun:test";
 import { atItsLine, type FileText, readParts } from "./parts.ts";
 import { WorldProblem } from "./schema-words.ts";
 import { WorldFileProblem, type WorldPart } from "./text.ts";
 
-/** The top level of a file, put together from its parts. */
+/** The top level of a file, put together from the pieces that the reader has returned. */
 class WholeFile {
   readonly #values: Record<string, unknown> = {};
 
@@ -63,7 +63,7 @@ test("D-324: a number that would lose digits is refused with its line, as a valu
       expect({ text, ...(await problemOf(text)) }).toMatchObject({
         ...{ text, line: 2, problem: `the number ${number} has more digits than can be kept: write it in quotes, or with fewer digits` },
       });
-  // These numbers keep their digits, or are texts.
+  // These numbers in the file keep their digits, or are read as texts.
   for (const number of ["9007199254740992", "0.30000000000000004", "1e22", "-10000000000000000000000"])
     for (const text of [`a: ${number}`, `{"a": ${number}}`]) expect(await read(text)).toEqual({ file: { a: Number(number) } });
   const digits = "12345678901234567890";
@@ -98,7 +98,7 @@ test("a file that nests too deep is refused before it is parsed; brackets in tex
 test("an alias is refused with its line; its sign in text is allowed", async () => {
   expect((await problemOf("a: &x [1]\nb: *x\n")).message).toBe("*x is an alias, which is not supported: write the repeated value out (line 2)");
   expect((await problemOf("a: &x |\n  one\n\n  two\n\nb:\n  - 1\n  - *x\n")).line).toBe(8);
-  // An alias to nothing, such as a word after a star, is a mistake of the file, too.
+  // An alias without an anchor, such as a word after a star, is a mistake of the file, too.
   for (const text of ["a: 1\nb: *bold*\n", "a:\n  - *bold*\n", "\n{b: *bold* }"])
     expect(await problemOf(text)).toMatchObject({ problem: "*bold* is an alias, which is not supported: write the repeated value out", line: 2 });
   expect((await problemOf("--- |\n*x and &y\n")).problem).toStartWith("a world file must be a map");
@@ -123,7 +123,7 @@ test("a problem has the line of its path, or of the closest one around it", asyn
   expect((await atItsLine(new WorldProblem("pages[0]", "is wrong"), { text: LABELS })).message).toBe("pages[0] is wrong");
 });
 
-/** Enough lines that another process reads the file. */
+/** The file has so many lines that another process reads it. */
 const MANY_LINES = "# é𐀀 many lines\n".repeat(40_000);
 
 test("a long file in YAML is read by another process, with the same values, problems and lines", async () => {

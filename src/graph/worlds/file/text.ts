@@ -1,11 +1,11 @@
 /** Parses a world file in YAML, and finds the line of a problem. */
 import { readWithLines, readYaml, YamlProblem } from "./yaml.ts";
 
-/** The error about a world file that cannot be loaded. No part of such a file is stored. */
+/** The error about a world file that cannot be loaded. If a world file cannot be loaded, none of its entries is stored. */
 export class WorldFileProblem extends Error {
   constructor(
     readonly problem: string,
-    /** The path in the file, e.g. `labels[0].name`. Empty if the problem is with the whole file. */
+    /** The path of the problem in the file, e.g. `labels[0].name`. The path is empty if the problem is with the whole file. */
     readonly path: string,
     /** The line of the problem, counted from 1. Undefined if the line could not be found. */
     readonly line: number | undefined,
@@ -15,10 +15,13 @@ export class WorldFileProblem extends Error {
   }
 }
 
-/** A value at the top level of a file, or some of the items of a list at the top level. */
+/** A value at the top level of a world file, or some of the items of a list at the top level. */
 export type WorldPart = { readonly key: string; readonly items: readonly unknown[] } | { readonly key: string; readonly value: unknown };
 
-/** Parses a world file in YAML, and returns its top level. Throws `WorldFileProblem` if the text is not a world file. */
+/**
+ * Parses a world file in YAML, and returns its keys and values at the top level. Throws `WorldFileProblem` if the text is not valid YAML, or not a
+ * world file.
+ */
 export async function parseYamlFile(text: string): Promise<Readonly<Record<string, unknown>>> {
   const value = await parse(text);
   if (value === null || value === undefined) return {};
@@ -47,16 +50,16 @@ export function lineAt(text: string, place: number): number {
 
 export const tooDeep = (line?: number): WorldFileProblem => new WorldFileProblem(`nests deeper than ${DEPTH_MAX} levels`, "", line);
 
-/** The greatest depth of a world file. The deepest entry of a world file has six levels. */
+/** The greatest depth of a world file. For comparison, the deepest entry of a world file has six levels. */
 export const DEPTH_MAX = 64;
-/** Matches a line on which many lists or maps begin, or whose indentation is that of many levels. */
+/** Matches a line on which many lists or maps begin, or whose indentation suggests many levels. */
 const DEEP_BLOCKS = /^(?: *[-?] ){65}|^ {1000}/m;
 
-/** Throws if the text is nested too deep. A YAML parser takes minutes for 16 MB of opening brackets, and other requests would have to wait. */
+/** Throws if the YAML text is nested too deep. A YAML parser takes minutes for 16 MB of opening brackets, and other requests would have to wait. */
 async function refuseDepth(text: string): Promise<void> {
   if (DEEP_BLOCKS.test(text)) throw tooDeep();
   if (bracketDepthOf(text) <= DEPTH_MAX) return;
-  // Some of the brackets may be inside quoted texts. The lexer recognizes these.
+  // Some of the counted brackets may be inside quoted texts. The lexer recognizes brackets inside quoted texts.
   const { Lexer } = await import("yaml");
   let [line, depth] = [1, 0];
   for (const token of new Lexer().lex(text)) {
@@ -67,7 +70,10 @@ async function refuseDepth(text: string): Promise<void> {
   }
 }
 
-/** The greatest number of brackets that are open at the same time, including brackets inside texts. The scan stops when there are too many. */
+/**
+ * Counts the greatest number of brackets that are open at the same time, including brackets inside texts. The scan of the text stops when too many
+ * brackets are open.
+ */
 function bracketDepthOf(text: string): number {
   let [depth, most] = [0, 0];
   for (let at = 0; at < text.length && most <= DEPTH_MAX; at++) {
@@ -78,12 +84,12 @@ function bracketDepthOf(text: string): number {
   return most;
 }
 
-/** Matches a YAML alias, which is at the beginning of a word. The pattern also matches some texts that are not aliases. */
+/** Matches a YAML alias, which always begins a word. The pattern for aliases also matches some texts that are not aliases. */
 const ALIAS = /(?:^|[\s[{,:?-])\*[^\s[\]{},]/;
 
 /**
- * Throws for the first alias, because a few lines of aliases to lists of aliases expand to gigabytes. An alias without an anchor is usually a word
- * with a star before it.
+ * Throws for the first alias in the YAML, because a few lines of aliases to lists of aliases expand to gigabytes. An alias without an anchor is
+ * usually a word with a star before it.
  */
 async function refuseAliases(text: string): Promise<void> {
   if (!ALIAS.test(text)) return;
@@ -93,7 +99,7 @@ async function refuseAliases(text: string): Promise<void> {
   for (const token of new Lexer().lex(text)) {
     if (!isText && token.startsWith("*"))
       throw new WorldFileProblem(`${token} is an alias, which is not supported: write the repeated value out`, "", line);
-    // The lexer yields this character before plain text.
+    // The YAML lexer returns this character before plain text.
     isText = token === "\u001f";
     for (let at = token.indexOf("\n"); at !== -1; at = token.indexOf("\n", at + 1)) line++;
   }
@@ -103,7 +109,10 @@ async function refuseAliases(text: string): Promise<void> {
 export const stepsOf = (path: string): (string | number)[] =>
   [...path.matchAll(/\[(\d+)\]|([^.[\]]+)/g)].map(([, index, key]) => (index === undefined ? (key as string) : Number(index)));
 
-/** The line of a path. If the path does not exist, the line is that of the closest existing path around it. Undefined if no line is found. */
+/**
+ * The line of the file that has the value at a path. If the path does not exist in the file, the line is that of the closest existing path around it.
+ * The result is undefined if no line is found.
+ */
 export async function lineInYaml(path: string, text: string): Promise<number | undefined> {
   const { document, lines } = await readWithLines(text);
   const steps = stepsOf(path);

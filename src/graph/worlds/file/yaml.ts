@@ -1,6 +1,6 @@
 /**
- * Reads YAML with the runtime's own parser. This parser takes 1 s for 100,000 entries; the npm package takes 10 s and a gigabyte. Only the package
- * reports lines, so a wrong text is parsed a second time with the package to find the line.
+ * Reads YAML with the runtime's own parser. The runtime's parser takes 1 s for 100,000 entries; the npm package takes 10 s and a gigabyte. Only the
+ * npm package reports lines, so a wrong text is parsed a second time with this package to find the line.
  */
 import type { Document, LineCounter } from "yaml";
 import { isExact, LONG_NUMBER } from "#kernel/json/exact-json";
@@ -8,7 +8,7 @@ import { isExact, LONG_NUMBER } from "#kernel/json/exact-json";
 export class YamlProblem extends Error {
   constructor(
     readonly problem: string,
-    /** The line of the problem, counted from 1. Undefined if the line could not be found. */
+    /** The line of the problem in the YAML text, counted from 1. Undefined if the line could not be found. */
     readonly line: number | undefined,
   ) {
     super(`${problem}${line === undefined ? "" : ` (line ${line})`}`);
@@ -35,13 +35,14 @@ export async function readYaml(text: string): Promise<unknown> {
 }
 
 /**
- * Matches numbers outside of quotes, and words inside texts that look like numbers. Linear: each match begins after a separator and ends before one.
+ * Matches numbers outside of quotes, and words inside texts that look like numbers. The pattern takes linear time, because each match begins after a
+ * separator and ends before one.
  */
 const NUMBERS = /(?<![^\s[{,:])[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?(?=[\s\]},:]|$)/g;
 
 /**
- * D-324: refuses numbers whose digits a parser would change. The package's lexer recognizes texts and lines; it runs only if the text may have such a
- * number.
+ * D-324: refuses numbers whose digits a parser would change. The package's lexer recognizes texts and lines; it runs only if the text may have a
+ * number that a parser would change.
  */
 async function refuseInexactNumbers(text: string): Promise<void> {
   if (!text.matchAll(NUMBERS).some(([number]) => losesDigits(number))) return;
@@ -56,7 +57,10 @@ async function refuseInexactNumbers(text: string): Promise<void> {
 
 const losesDigits = (number: string): boolean => LONG_NUMBER.test(number) && !isExact(number);
 
-/** Whether the same key may occur twice at the top level. The runtime's parser accepts a second `labels:`, which silently replaces the first. */
+/**
+ * Whether the YAML text may have the same key twice at its top level. The runtime's parser accepts a second `labels:` in a file, which silently
+ * replaces the first.
+ */
 function repeatsKey(text: string): boolean {
   const seen = new Set<string>();
   for (const [, key] of text.matchAll(/^([a-z_-]+)[ \t]*:/gm)) {

@@ -1,8 +1,8 @@
 /**
  * Handles requests without a control key to worlds that are closed (D-333). Opening a world costs files, connections and time, so an attacker who
- * names many worlds must not be able to open them. A request opens a closed world only if it contains something that the world has stored: a token,
- * or the id of a node that can be used without a token. Until then an empty world answers the request. The same empty world answers for a world that
- * does not exist, so a response never reveals which worlds exist.
+ * names many worlds must not make the server open them. A request opens a closed world only if it contains something that the world has stored: a
+ * token, or the id of a node that can be used without a token. Until a request presents such a secret, an empty world answers it. An empty world also
+ * answers for a world that does not exist, so a response never reveals which worlds exist.
  */
 import type { NodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
@@ -12,14 +12,14 @@ import type { OpenWorld } from "../open-world.ts";
 import { storedProfile } from "../settings.ts";
 import type { Profile } from "../world.ts";
 
-/** Reads from a closed world. Undefined if the world does not exist, or has no stored data. */
+/** Reads stored data of a closed world. Undefined if the world does not exist, or has no stored data. */
 export type Look = <T>(read: (reader: Reader) => Promise<T>) => Promise<T | undefined>;
 
 /** The empty world that answers in place of a world that is closed or does not exist. */
 export interface Outside {
   readonly world: OpenWorld;
   readonly door: Door;
-  /** Does nothing: an empty world does not count the requests in it. */
+  /** Does nothing, because an empty world does not count the requests that it answers. */
   leave(): void;
 }
 
@@ -48,7 +48,7 @@ export class ClosedWorlds {
     let opening = this.#empty.get(profile);
     if (opening === undefined) {
       opening = this.#openEmpty(profile);
-      // If opening fails, the result is not cached, so the next request tries again.
+      // If opening a world fails, the failure is not cached, so the next request tries again.
       opening.catch(() => this.#empty.delete(profile));
       this.#empty.set(profile, opening);
     }
@@ -80,8 +80,8 @@ class ClosedDoor implements Door {
 
   async #openIf(isStored: (reader: Reader) => Promise<boolean>): Promise<void> {
     if (this.isOpened) return;
-    // The data may be of an earlier version, so that they can be read only after the world has opened and migrated them. The world is opened then. If
-    // the database has failed, opening the world reports that.
+    // The stored data may be of an earlier version, which can be read only after the world has opened and migrated its data. If the stored data
+    // cannot be read, the world is opened. If the database has failed, opening the world reports the failure.
     this.isOpened = (await this.#look(isStored).catch(() => true)) === true;
   }
 }

@@ -8,7 +8,7 @@ const HOUR_MS = 3_600_000;
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-/** Makes idle worlds. `open` has the result of each look in turn: whether a world is open, or an error. */
+/** Makes idle worlds. `open` has the result of each search for open worlds in turn: whether a world is open, or an error. */
 function made(...open: (boolean | Error)[]) {
   const real = { ms: 1_795_000_000_000 };
   const [woken, failures]: [string[], unknown[]] = [[], []];
@@ -24,7 +24,7 @@ function made(...open: (boolean | Error)[]) {
     wake: (name) => woken.push(name),
     onError: (error) => failures.push(error),
   });
-  /** Moves the machine's clock and the timers together. */
+  /** Moves the test's machine clock and its timers together. */
   const pass = async (ms: number): Promise<void> => {
     real.ms += ms;
     jest.advanceTimersByTime(ms);

@@ -1,18 +1,21 @@
 /**
- * Closes worlds that are not used, and opens them again when they have work. Idle worlds have no timers of their own. While any world is open, one
+ * Closes worlds that are not used, and opens worlds again when they have work. Idle worlds have no timers of their own. While any world is open, one
  * timer looks for unused worlds. Another timer opens the idle world that has work next.
  */
 
-/** The time between two searches for unused worlds. A test suite rarely pauses that long, and a closed world opens again in some milliseconds. */
+/**
+ * The time between two searches for unused worlds. A test suite rarely pauses longer than this time, and a closed world opens again in some
+ * milliseconds.
+ */
 const LOOK_EVERY_MS = 60_000;
-/** The longest time for which the second timer is set. The runtime supports timers of up to 24 days. */
+/** The longest time for which the timer that opens idle worlds is set. The runtime supports timers of at most 24 days. */
 const SLEEP_MS_MAX = 3_600_000;
 
 export interface IdleWorldsOptions {
   realNowMs(): number;
-  /** Closes the worlds that were not used since the last call. Returns whether any world is open now. */
+  /** Closes the worlds that were not used since the last call of this function. Returns whether any world is open now. */
   look(): Promise<boolean>;
-  /** Called when the world has work that is due. */
+  /** Opens the world; called when work of the world is due. */
   wake(name: string): void;
   onError(error: unknown): void;
 }
@@ -37,7 +40,7 @@ export class IdleWorlds {
     this.#looking.unref();
   }
 
-  /** Records that the world is idle. Its next work is due at `wakeMs`, in real time. */
+  /** Records that the world is idle. The next work of the idle world is due at `wakeMs`, in real time. */
   idleUntil(name: string, wakeMs: number): void {
     this.#wakeTimes.set(name, wakeMs);
     this.#arm();
@@ -70,7 +73,7 @@ export class IdleWorlds {
     clearTimeout(this.#waking);
     if (this.#wakeTimes.size === 0 || this.#isStopped) return;
     const delayMs = Math.min(...this.#wakeTimes.values()) - this.#options.realNowMs();
-    // One timer is enough for all idle worlds.
+    // One timer is enough to wake all idle worlds.
     this.#waking = setTimeout(() => this.#wakeDue(), Math.min(SLEEP_MS_MAX, Math.max(1, delayMs)));
     this.#waking.unref();
   }

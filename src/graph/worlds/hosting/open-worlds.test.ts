@@ -9,7 +9,7 @@ import { findWakeTimes, insertWorld, saveOpening, setWakeTime } from "./worlds.s
 
 const START_MS = 100_000;
 
-/** The real function, because the database has a timer, too. */
+/** The test uses the real `setInterval`, because the database has a timer, too. */
 const realSetInterval = setInterval;
 const setTimer = spyOn(globalThis, "setInterval");
 const clearTimer = spyOn(globalThis, "clearInterval");
@@ -20,8 +20,8 @@ afterAll(() => {
 });
 
 /**
- * The database of several processes, which may say that it is of the other dialect. Each process has its own name, and the test calls the function
- * that the runtime would repeat.
+ * The database that several processes share in the test, which may say that it is of the other dialect. Each process of the test has its own name,
+ * and the test calls the function that the runtime would repeat.
  */
 async function databaseOf(dialect: "sqlite" | "postgres", ...worlds: readonly string[]) {
   const stored = await (await newWorkStore("sqlite", [graphMigrations])).open();
@@ -67,7 +67,7 @@ async function databaseOf(dialect: "sqlite" | "postgres", ...worlds: readonly st
   return { stored, broken, writesUntilNow: () => writes, real, openings, wakeTimes, process };
 }
 
-/** Starts the worlds of a process. Returns the function that the runtime would call repeatedly, and the time between two calls. */
+/** Starts the worlds of one process of the test. Returns the function that the runtime would call repeatedly, and the time between two calls. */
 async function started({ openWorlds }: { openWorlds: OpenWorlds }, wakesOthers: boolean) {
   const timer = {
     keepsRunning: true,

@@ -1,9 +1,9 @@
 /**
  * Records which process has which worlds open. For each open world the process has a lease, which expires after some seconds unless the process
- * renews it. If a process is killed, another process opens its worlds, so that deliveries and deadlines continue. That other process also opens idle
- * worlds when they have work.
+ * renews it. If a process is killed, another process opens its worlds, so that deliveries and deadlines continue. The process that has a world open
+ * also opens idle worlds when they have work.
  *
- * Leases run on real time, like the leases of work (`jobs/work-session.ts`). On SQLite the server has one process, which at its start opens the
+ * Leases run on real time, like the leases of work (`jobs/work-session.ts`). On SQLite the server has only one process, which at its start opens the
  * worlds that were open when the last process ended.
  */
 import { databaseUnreachable, isUnreachable } from "#kernel/errors";
@@ -25,15 +25,15 @@ import {
 } from "./worlds.store.ts";
 
 /**
- * The time for which a lease is valid without renewal. A running process rarely stalls for longer. If a process is killed, its worlds wait for this
- * time.
+ * The time for which a lease is valid without renewal. A running process rarely stalls for longer than this time. If a process is killed, its worlds
+ * stay without a process for this time.
  */
 const LEASE_MS = 10_000;
 /** The time between two renewals of a lease. Four renewals can fail before the lease expires. */
 const BEAT_MS = 2_000;
 
 export interface OpenWorldsOptions {
-  /** Returns the database of the first world. */
+  /** Returns the database of the server's first world. */
   database(): Database;
   /** A text that identifies this process. */
   readonly process: string;
@@ -46,7 +46,7 @@ export interface OpenWorldsOptions {
   closeMoving(name: string): Promise<void>;
   /** Completes the move of a world after the process that moved it has ended (D-421). */
   resumeMove(name: string): Promise<unknown>;
-  /** Records that the world is idle. Its next work is due at `wakeMs`, in real time. */
+  /** Records that the world is idle. The next work of the idle world is due at `wakeMs`, in real time. */
   idleUntil(name: string, wakeMs: number): void;
   onError(error: unknown): void;
 }
@@ -56,13 +56,19 @@ export class OpenWorlds {
   #wakesOthers = false;
   #timer: ReturnType<typeof setInterval> | undefined;
   #beating: Promise<void> | undefined;
-  /** The worlds that this process has closed without being able to store that. The value is the time at which the world's next work is due. */
+  /**
+   * The worlds that this process has closed, although it could not store that they are closed. The value in this map is the time at which the world's
+   * next work is due.
+   */
   readonly #unsaved = new Map<string, number | null>();
-  /** The names of worlds that are being opened because they have work. */
+  /** The names of worlds that this process is opening because they have work. */
   readonly #waking = new Set<string>();
   /** The names of worlds whose moves this process is completing. */
   readonly #resuming = new Set<string>();
-  /** The promise of the last opening of a world. Worlds are opened one after the other, so that a server with many worlds starts quickly. */
+  /**
+   * A promise that resolves when the last opening of a world has ended. Worlds are opened one after the other, so that a server with many worlds
+   * starts quickly.
+   */
   #lastWoken: Promise<unknown> = Promise.resolve();
 
   constructor(options: OpenWorldsOptions) {
@@ -70,7 +76,7 @@ export class OpenWorlds {
   }
 
   /**
-   * Stores that this process has the world open, and deletes what ended processes have stored about the world. `at` is the database of `--databases`
+   * Stores that this process has the world open, and deletes what ended processes have stored about that world. `at` is the database of `--databases`
    * in which the process has opened the world. Rejects with `databaseUnreachable` if the world is being moved, or has been moved to another database.
    */
   async opened(name: string, at?: string | null): Promise<void> {
@@ -93,7 +99,7 @@ export class OpenWorlds {
 
   /**
    * Stores that this process has closed the world. `wakeMs` is the real time at which the world's next work is due, or null if the world has no work.
-   * If the list of worlds cannot be reached, the change is stored later.
+   * If the list of worlds cannot be reached, the closing is stored later.
    */
   async closed(name: string, wakeMs: number | null): Promise<void> {
     try {
@@ -112,8 +118,8 @@ export class OpenWorlds {
   async start(wakesOthers: boolean): Promise<void> {
     this.#wakesOthers = wakesOthers;
     if (this.#isShared) {
-      // The renewal needs a timer. A process that was killed sends no message, so the others notice its end only because its leases expire. The timer
-      // does not keep the program running.
+      // Renewing leases needs a timer, because no event says that a lease will expire. A process that was killed sends no message, so other processes
+      // notice its end only because its leases expire. The timer that renews leases does not keep the program running.
       this.#timer = setInterval(() => this.#beat(), BEAT_MS);
       this.#timer.unref();
       await this.#look();
@@ -123,7 +129,7 @@ export class OpenWorlds {
     }
   }
 
-  /** Opens the world, because it has work. The world may already be open in this process. */
+  /** Opens the world in this process, because the world has work. The world may already be open in this process. */
   wake(name: string): void {
     if (this.#waking.has(name)) return;
     this.#waking.add(name);
@@ -150,7 +156,7 @@ export class OpenWorlds {
     await this.#lastWoken;
   }
 
-  /** Gives the worlds that are still open to other processes. Called while the first world is open, or after it failed to open. */
+  /** Gives the worlds that are still open in this process to other processes. Called while the first world is open, or after it failed to open. */
   async leave(): Promise<void> {
     const { database, process, onError } = this.#options;
     try {
@@ -165,8 +171,8 @@ export class OpenWorlds {
   }
 
   /**
-   * If a lease expired before this time, its process has ended. On SQLite all other processes have ended, because this process has the lock of the
-   * folder.
+   * If a lease expired before this time, the process that had the lease has ended. On SQLite all other processes have ended, because this process has
+   * the lock of the folder.
    */
   get #endedBeforeMs(): number {
     return this.#isShared ? this.#options.realNowMs() : Number.MAX_SAFE_INTEGER;
@@ -189,14 +195,14 @@ export class OpenWorlds {
       else await this.closed(name, wakeMs);
     }
     if (open.length === 0) return;
-    // If this process was not connected, it has missed the announcement of a move.
+    // If this process had no connection to the database, it has missed the announcement of a move.
     for (const { name } of await listMoving(database().reader)) if (open.includes(name)) await this.#options.closeMoving(name);
     const renewed = await database().write((tx) => renewOpenings(tx, process, realNowMs() + LEASE_MS));
-    // This process stalled for longer than its leases are valid, so another process has taken over some worlds.
+    // If this process stalled for longer than its leases are valid, another process has taken over some worlds.
     if (renewed < open.length) for (const name of open) await database().write((tx) => this.note(tx, name));
   }
 
-  /** Completes a move in the background, so that this process can renew its leases meanwhile. */
+  /** Completes the move of a world in the background, so that this process can renew its leases meanwhile. */
   #resume(name: string): void {
     if (this.#resuming.has(name)) return;
     this.#resuming.add(name);

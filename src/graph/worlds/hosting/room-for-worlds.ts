@@ -1,14 +1,14 @@
 /**
- * Limits the number of worlds that are open at a time (D-332). Each open world has open files or connections to its database, so a caller who names
- * many worlds would use up the files and connections of all clients. When the limit is reached and a world must open, the least recently used world
- * is closed.
+ * Limits the number of worlds that are open at the same time (D-332). Each open world has open files or connections to its database, so a caller who
+ * names many worlds would use up the files and connections of all clients. When the limit is reached and a world must open, the least recently used
+ * world is closed.
  */
 import { overloaded } from "#kernel/errors";
 
-/** The longest time for which the opening of a world waits until another world can be closed. Most requests take less time. */
+/** The longest time for which the opening of a world waits until another world can be closed. Most requests take less time than this. */
 const WAIT_MS_MAX = 2_000;
 const LOOK_EVERY_MS = 10;
-/** The value of Retry-After for a refused client. By then some of the running requests have ended. */
+/** The value of the header Retry-After in the response to a refused client. After this time some of the running requests have ended. */
 const RETRY_AFTER_SECONDS = 1;
 
 export class RoomForWorlds {
@@ -16,12 +16,14 @@ export class RoomForWorlds {
   readonly #closeOne: () => Promise<boolean>;
   #taken = 0;
   /**
-   * The promise of the last closing of a world. Worlds are closed one after the other, so that two openings do not wait for the closing of the same
-   * world.
+   * A promise that resolves when the last closing of a world has ended. Worlds are closed one after the other, so that two openings do not wait for
+   * the closing of the same world.
    */
   #closing: Promise<unknown> = Promise.resolve();
 
-  /** `max` is the greatest number of open worlds. `closeOne` closes a world, and resolves with false if no world could be closed. */
+  /**
+   * `max` is the greatest number of open worlds. `closeOne` closes a world that is not in use, and resolves with false if no world could be closed.
+   */
   constructor(max: number, closeOne: () => Promise<boolean>) {
     this.#max = max;
     this.#closeOne = closeOne;
@@ -32,14 +34,14 @@ export class RoomForWorlds {
     for (let waitedMs = 0; this.#taken >= this.#max; ) {
       if (await this.#makeRoom()) continue;
       if (waitedMs >= WAIT_MS_MAX) throw overloaded(RETRY_AFTER_SECONDS);
-      // The wait is a timer, because a world does not report when its work is done.
+      // The wait is a timer, because a world sends no event when its work is done.
       await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
       waitedMs += LOOK_EVERY_MS;
     }
     this.#taken++;
   }
 
-  /** Ends the reservation after the world was closed. */
+  /** Ends the reservation for a world after the world was closed. */
   leave(): void {
     this.#taken--;
   }

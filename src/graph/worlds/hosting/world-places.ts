@@ -4,23 +4,24 @@ import type { Database, Databases, Transaction } from "#storage/database";
 import { beginMove, countWorldsIn, endMove, findPlace, findPlaceAfter, isOpenAnywhere, lockPlace, type PlaceRow } from "./worlds.store.ts";
 
 /**
- * The longest time for which a request waits while its world is being moved. Clients usually wait longer, and moving a small world takes less time.
+ * The longest time for which a request waits while its world is being moved. Clients usually wait longer than this for a response, and moving a small
+ * world takes less time.
  */
 const WAIT_MS_MAX = 5_000;
 /** The interval at which a waiting request or move reads the list of worlds. */
 const LOOK_EVERY_MS = 50;
 /**
- * The longest time for which a move waits until all processes have closed the world. This is longer than the lease of a killed process, and longer
- * than a running delivery.
+ * The longest time for which a move waits until all processes have closed the world. The wait is longer than the lease of a killed process, and
+ * longer than a running delivery.
  */
 const CLOSED_WITHIN_MS = 60_000;
 
 interface PlacesOptions {
   readonly databases: Pick<Databases, "spread" | "move" | "hasMoved" | "forgetMoved">;
-  /** Returns the database of the first world. */
+  /** Returns the database of the server's first world. */
   first(): Database;
   realNowMs(): number;
-  /** Closes the world in this process, if it is open here. */
+  /** Closes the world in this process, if this process has it open. */
   close(name: string): Promise<void>;
   /** Announces to all processes that a world begins to move, or that its move has ended. */
   announce(tx: Transaction, change: "moving" | "moved", name: string): void;
@@ -28,7 +29,7 @@ interface PlacesOptions {
 
 export class WorldPlaces {
   readonly #options: PlacesOptions;
-  /** The last known database of each world. It is used while the list of worlds cannot be reached. */
+  /** The last known database of each world. The last known database is used while the list of worlds cannot be reached. */
   readonly #known = new Map<string, string | null>();
 
   constructor(options: PlacesOptions) {
@@ -61,7 +62,7 @@ export class WorldPlaces {
     this.#known.set(name, database);
   }
 
-  /** The last known database of the world. Undefined if this process has not looked the world up yet. */
+  /** The last known database of the world. Undefined if this process has not yet looked up the world's database. */
   known(name: string): string | null | undefined {
     return this.#known.get(name);
   }
@@ -96,7 +97,7 @@ export class WorldPlaces {
           return place?.database ?? null;
         }
         if (this.#options.realNowMs() > endMs) throw Object.assign(databaseUnreachable(), { cause: new Error(`the world ${name} is being moved`) });
-        // The wait is a timer, because another process may be moving the world.
+        // The wait for a move is a timer, because another process may be moving the world.
         await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
       }
     } catch (error) {
@@ -106,7 +107,10 @@ export class WorldPlaces {
     }
   }
 
-  /** Chooses the database of a new world. This is the database `named`, or else the connected database with the fewest worlds. */
+  /**
+   * Chooses the database in which a new world is created. A new world gets the database `named`, or else the connected database with the fewest
+   * worlds.
+   */
   async choose(named: string | undefined): Promise<string | null> {
     if (named !== undefined) return this.isFirst(named) ? null : named;
     const connected = this.#options.databases.spread.filter(({ isUp }) => isUp);
@@ -127,8 +131,8 @@ export class WorldPlaces {
   }
 
   /**
-   * Moves a world. The caller makes sure that no other process moves it. Returns false if the world does not exist. Rejects if the world could not be
-   * moved.
+   * Moves a world. The caller makes sure that no other process moves the world. Returns false if the world does not exist. Rejects if the world could
+   * not be moved.
    */
   async move(name: string, to: string): Promise<boolean> {
     const { first, announce, realNowMs, close } = this.#options;
@@ -150,7 +154,7 @@ export class WorldPlaces {
         await this.#end(name, place.database);
         throw new StillOpen(name);
       }
-      // The wait is a timer, because other processes may still have the world open.
+      // The wait for the closing of a world is a timer, because other processes may still have the world open.
       await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
     }
     await this.#carryOut(place, to);
@@ -170,7 +174,7 @@ export class WorldPlaces {
     try {
       await databases.move?.(name, from, to);
     } catch (error) {
-      // If the world has already left its old database, or that cannot be found out, the move is completed later.
+      // If the world has already left its old database, or if nobody can find that out now, the move is completed later.
       if ((await databases.hasMoved?.(name, from).catch(() => true)) === false) await this.#end(name, database);
       throw error;
     }
@@ -196,7 +200,7 @@ class UnknownDatabase extends Error {
   }
 }
 
-/** The error if a process did not close the world in time. The world was not moved. */
+/** The error if a process did not close a world in time for its move. After this error, the world is still in its old database. */
 export class StillOpen extends Error {
   constructor(world: string) {
     super(`the world ${world} was still in use after ${CLOSED_WITHIN_MS / 1_000} s, and was not moved`);

@@ -1,14 +1,14 @@
-/** One world of a server: when it opens, who uses it, and the order of changes of the whole world. */
+/** Tests of one world of a server: when it opens, who uses it, and the order of changes of the whole world. */
 import { expect, test } from "bun:test";
 import { catchTimers } from "#harness/time/stopped-time";
 import type { Database } from "#storage/database";
 import type { OpenWorld, WorldMemory } from "../open-world.ts";
 import { type EnteredWorld, WorldSlot } from "./world-slot.ts";
 
-/** Waits until everything has happened that does not wait for anything else. */
+/** Waits until everything has run that does not wait for a timer or another event. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** A world that records all its events in order. An event in `held` waits for the promise that is given there. */
+/** A test world that records all its events in order. An event of the world that is in `held` waits for the promise that `held` has for it. */
 function made() {
   const events: string[] = [];
   const held: Record<string, Promise<unknown>> = {};
@@ -42,7 +42,7 @@ function made() {
       return { ...{ name: `${number}`, database, clock, work, isOwn: given === memory }, ...ends } as unknown as OpenWorld;
     },
   });
-  /** The events since the previous call. */
+  /** The world's events since the previous call. */
   const seen = (): string[] => events.splice(0);
   const entered = async (): Promise<EnteredWorld> => (await slot.enter()) as EnteredWorld;
   return { slot, seen, happens, held, clock, work, failures, entered };

@@ -1,6 +1,6 @@
 /**
- * One world of the server in this process, which is open or idle. The slot counts the requests that are running in the world. An operation that
- * replaces or closes the whole world waits until these requests have ended.
+ * One world of the server in this process, which is open or idle. The slot of a world counts the requests that are running in the world. An operation
+ * that replaces or closes the whole world waits until the requests that are running in the world have ended.
  */
 import { within } from "#kernel/turns";
 import type { Database } from "#storage/database";
@@ -17,7 +17,7 @@ interface WorldSlotOptions {
   databaseClosed(): void;
   /**
    * Opens the world on its database, and starts its background work if the server does background work. `isRenewed`: whether this process already had
-   * the world open.
+   * the world open before.
    */
   openWorld(database: Database, memory: WorldMemory, isRenewed: boolean): Promise<OpenWorld>;
 }
@@ -25,15 +25,15 @@ interface WorldSlotOptions {
 /** An open world, as a request of the graph uses it. */
 export interface EnteredWorld {
   readonly world: OpenWorld;
-  /** Must be called once, when the request has ended. */
+  /** The function must be called once, when the request has ended. */
   leave(): void;
 }
 
 type Replaced = (isDeleted: boolean) => void;
 
-/** An open world, as a request of the control API uses it. Such a request may take long. */
+/** An open world, as a request of the control API uses it. A request of the control API may take long. */
 export interface HeldWorld extends EnteredWorld {
-  /** Calls `listener` when the world is deleted, or when its data are replaced. Returns a function that removes the listener. */
+  /** Calls `listener` when the world is deleted, or when its data are replaced. Returns a function that removes the listener again. */
   onReplaced(listener: Replaced): () => void;
 }
 
@@ -45,12 +45,12 @@ interface Opened {
 }
 
 /**
- * The longest time for which the replacement of a world's data waits for requests of the graph. A request that takes longer is probably waiting for
- * another server. It ends with an error if its world is replaced meanwhile.
+ * The longest time for which the replacement of a world's data waits for requests of the graph. A request of the graph that takes longer is probably
+ * waiting for another server. A request of the control API ends with an error if its world is replaced meanwhile.
  */
 const DRAIN_MS_MAX = 1_000;
 
-/** The number of times that worlds have been used. This counter shows which world was used least recently. */
+/** The number of times that the worlds of this process have been used. The counter of uses shows which world was used least recently. */
 let usesOfAll = 0;
 
 const nothing = async (): Promise<void> => {};
@@ -60,10 +60,13 @@ export class WorldSlot {
   #opened: Opened | undefined;
   #opening: Promise<Opened> | undefined;
   #isDeleted = false;
-  /** The number of running requests of the graph. `#held` is the number of running requests of the control API. */
+  /**
+   * The number of requests of the graph that are running in the world. `#held` is the number of requests of the control API that are running in the
+   * world.
+   */
   #entered = 0;
   #held = 0;
-  /** The number of requests since the last call of `wasUsed`. */
+  /** The number of requests in the world since the last call of `wasUsed`. */
   #uses = 0;
   #lastUse = 0;
   #whenLeft: (() => void)[] = [];
@@ -83,17 +86,17 @@ export class WorldSlot {
     return this.#options.memory;
   }
 
-  /** The value of the use counter when the world was last used. The counter grows with each use of any world. */
+  /** The value of the use counter when the world was last used. The counter of uses grows with each use of any world. */
   get lastUse(): number {
     return this.#lastUse;
   }
 
-  /** Whether the world is open, no request is running in it, and it has no work now. */
+  /** Whether the world can be closed: it is open, no request is running in it, and it has no work now. */
   get canClose(): boolean {
     return this.#opened?.world.work.idle !== undefined && this.#entered + this.#held === 0 && this.#change === undefined;
   }
 
-  /** The open world. Undefined if the world is idle. */
+  /** The open world. Undefined if the world is idle and therefore not open. */
   get world(): OpenWorld | undefined {
     return this.#opened?.world;
   }
@@ -103,7 +106,7 @@ export class WorldSlot {
     return this.#whenOpen((opened) => this.#enter(opened));
   }
 
-  /** Begins a request of the graph if the world is open or is being opened. Otherwise the result is undefined. */
+  /** Begins a request of the graph if the world is open or is being opened. If the world is idle, the result is undefined. */
   enterOpen(): EnteredWorld | undefined | Promise<EnteredWorld | undefined> {
     return this.#change === undefined && this.#opening === undefined ? this.#opened && this.#enter(this.#opened) : this.#enterLater();
   }
@@ -134,7 +137,7 @@ export class WorldSlot {
     }
   }
 
-  /** Whether a request is running, or has run since the last call of this method. */
+  /** Whether a request is running in the world, or has run since the last call of this method. */
   wasUsed(): boolean {
     const wasUsed = this.#uses > 0 || this.#entered + this.#held > 0;
     this.#uses = 0;
@@ -142,8 +145,8 @@ export class WorldSlot {
   }
 
   /**
-   * Closes the world, which opens again when it is used. Returns false if the world is in use or has work now. `closed` is called with the time in ms
-   * until the world's next work is due, or with undefined if the world has no work.
+   * Closes the world, which opens again at its next use. Returns false if the world stays open because it is in use or has work now. `closed` is
+   * called with the time in ms until the world's next work is due, or with undefined if the world has no work.
    */
   closeIdle(closed: (dueInMs: number | undefined) => Promise<void>): Promise<boolean> {
     return this.#alone(async () => {
@@ -162,8 +165,8 @@ export class WorldSlot {
   }
 
   /**
-   * Replaces the data of the world. `replace` changes the database; the world's memory is cleared, and running work is abandoned. `begin` is called
-   * before any request uses the new data. If `replace` resolves with false, the database is unchanged.
+   * Replaces the data of the world. `replace` changes the world's database; the world's memory is cleared, and its running work is abandoned. `begin`
+   * is called before any request uses the new data. If `replace` resolves with false, it has not changed the database.
    */
   renew(replace: (database: Database) => Promise<boolean>, begin: (world: OpenWorld) => Promise<void> = nothing): Promise<boolean> {
     return this.#alone(async () => {
@@ -181,7 +184,7 @@ export class WorldSlot {
     });
   }
 
-  /** Reopens the world if it is open here. Called when another process has replaced the world's data. */
+  /** Reopens the world if this process has it open. Called when another process has replaced the world's data. */
   replaced(): Promise<void> {
     return this.#alone(async () => {
       const opened = this.#opened;
@@ -193,7 +196,7 @@ export class WorldSlot {
     });
   }
 
-  /** Closes the world permanently. `remove` deletes the stored data. */
+  /** Closes the world permanently, because it is deleted. `remove` deletes the stored data of the world. */
   delete(remove: () => Promise<void>): Promise<void> {
     return this.#alone(async () => {
       this.#isDeleted = true;
@@ -204,12 +207,14 @@ export class WorldSlot {
     });
   }
 
-  /** Stops background work, and closes the database. */
+  /** Stops the world's background work, and closes its database. */
   close(): Promise<void> {
     return this.#alone(() => this.#close((world) => world.close()));
   }
 
-  /** Closes the world because it is being moved to another database. Running requests of the control API are told that the world was replaced. */
+  /**
+   * Closes the world because the server is moving it to another database. Running requests of the control API are told that the world was replaced.
+   */
   closeMoving(): Promise<void> {
     return this.#alone(async () => {
       if (this.#opened === undefined) return;
@@ -233,7 +238,10 @@ export class WorldSlot {
     for (const listener of this.#whenReplaced) listener(isDeleted);
   }
 
-  /** Opens an idle world, but waits first while its data are being replaced or it is being closed. Undefined if the world was deleted. */
+  /**
+   * Opens an idle world; if the world is being closed or its data are being replaced, waits for the end of that first. Undefined if the world was
+   * deleted.
+   */
   async #whenOpen<T extends EnteredWorld>(take: (opened: Opened) => T): Promise<T | undefined> {
     for (;;) {
       if (this.#change !== undefined) await this.#change;
@@ -244,8 +252,8 @@ export class WorldSlot {
   }
 
   /**
-   * Runs an operation on the whole world, such as replacing its data. Only one such operation runs at a time, and new requests wait until it has
-   * ended. The operation does not wait for requests of the control API.
+   * Runs an operation on the whole world, such as replacing its data. Only one operation on a whole world runs at a time, and new requests wait until
+   * it has ended. An operation on the whole world does not wait for requests of the control API.
    */
   async #alone<T>(change: () => Promise<T>): Promise<T> {
     while (this.#change !== undefined) await this.#change;
@@ -320,10 +328,10 @@ export class WorldSlot {
   }
 }
 
-/** The name under which the data of a new world are saved, for resets. A snapshot cannot have this name. */
+/** The name under which the data of a new world are saved, for resets. A snapshot of a user cannot have this name. */
 export const BEGINNING = "_beginning";
 
-/** Matches the name of a snapshot. The name is a valid file name on every system, and begins with a letter or digit. */
+/** Matches the name of a snapshot. A snapshot's name is a valid file name on every system, and begins with a letter or digit. */
 const SNAPSHOT = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 export const SNAPSHOT_NAME = SNAPSHOT.source;
 
@@ -335,8 +343,8 @@ export async function keepWorld({ clock, database }: OpenWorld, state: string): 
 }
 
 /**
- * Restores saved data. If `state` is undefined, the world becomes empty. Returns false without any change if there are no saved data of this name.
- * Rejects with `StateOutdated` if another version saved the data and they cannot be converted.
+ * Restores saved data. If `state` is undefined, the world becomes empty. Returns false without any change if no saved data have this name.
+ * Rejects with `StateOutdated` if another version of the server saved the data and they cannot be converted.
  */
 export async function bringBack(database: Database, state: string | undefined, realNowMs: () => number): Promise<boolean> {
   if (!(await database.restoreState(state))) return false;

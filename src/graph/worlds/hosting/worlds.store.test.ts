@@ -1,4 +1,4 @@
-/** The list of worlds, and which process has which of these worlds open. */
+/** Tests of the list of worlds, and of the record which process has which world open. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { newWorkStore } from "#harness/work-database";

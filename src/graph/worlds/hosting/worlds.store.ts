@@ -1,4 +1,4 @@
-/** The list of worlds, which is stored in the first world. Times are real time. */
+/** The list of worlds, which is stored in the first world. All times in the list of worlds are real time. */
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, sql } from "#storage/sql";
@@ -7,7 +7,7 @@ import { type Row, sql } from "#storage/sql";
 export interface WorldRow extends Row {
   name: string;
   made_ms: number;
-  /** The name of the world's database in `--databases`. Null for the first database. */
+  /** The name of the world's database in `--databases`. The name is null for the server's first database. */
   database: string | null;
 }
 
@@ -17,7 +17,10 @@ export async function insertWorld(tx: Transaction, name: string, madeMs: number,
   return (await tx.run(added)) === 1;
 }
 
-/** The database of a world (D-420). `database` is null for the first database. `moving_to` is null unless the world is being moved. */
+/**
+ * The database of a world (D-420). `database` is null for the server's first database. `moving_to` is null unless the world is being moved to another
+ * database.
+ */
 export interface PlaceRow extends Row {
   name: string;
   database: string | null;
@@ -40,12 +43,18 @@ export async function countWorldsIn(reader: Reader, database: string | null): Pr
   return (await reader.get<{ count: number }>(counted))?.count ?? 0;
 }
 
-/** Finds a world whose database has a name after `database`. Of all such databases, the first in the order of names is chosen. */
+/**
+ * Finds a world whose database has a name after `database` in the order of names. If several databases come after `database`, the first in the order
+ * of names is chosen.
+ */
 export function findPlaceAfter(reader: Reader, database: string): Promise<PlaceRow | undefined> {
   return reader.get<PlaceRow>(sql`SELECT w.name, w.database, w.moving_to FROM worlds w WHERE w.database > ${database} ORDER BY w.database LIMIT 1`);
 }
 
-/** Locks the row of a world. The lock prevents that one process records that it has opened the world while another process begins to move it. */
+/**
+ * Locks the row of a world in the list of worlds. The lock prevents one process from recording that it has opened the world while another process
+ * begins to move it.
+ */
 export const lockPlace = (tx: Transaction, name: string): Promise<void> => tx.lock("world", name);
 
 /** Stores that a move of the world has begun. Returns false if the world does not exist. */
@@ -63,7 +72,7 @@ export async function isOpenAnywhere(reader: Reader, name: string, nowMs: number
   return (await reader.get(sql`SELECT 1 AS one FROM open_worlds o WHERE o.name = ${name} AND o.until_ms >= ${nowMs} LIMIT 1`)) !== undefined;
 }
 
-/** Stores the time at which the next work of an idle world is due, in Unix ms. Null if the world has no work, or is open. */
+/** Stores the time at which the next work of an idle world is due, in Unix ms. The time is null if the world has no work, or is open. */
 export async function setWakeTime(tx: Transaction, name: string, wakeMs: number | null): Promise<void> {
   await tx.run(sql`UPDATE worlds SET wake_ms = ${wakeMs} WHERE name = ${name} AND wake_ms IS DISTINCT FROM ${wakeMs}`);
 }
@@ -73,7 +82,7 @@ interface WakeRow extends Row {
   wake_ms: number;
 }
 
-/** Returns the idle worlds that have work, each with the time at which the work is due. The world whose work is due first comes first. */
+/** Returns the idle worlds that have work, each with the time at which the work is due. The world with the earliest work comes first. */
 export function findWakeTimes(reader: Reader): Promise<WakeRow[]> {
   return reader.all<WakeRow>(sql`SELECT w.name, w.wake_ms FROM worlds w WHERE w.wake_ms IS NOT NULL ORDER BY w.wake_ms`);
 }
@@ -90,7 +99,7 @@ export async function saveOpening(tx: Transaction, name: string, process: string
     ON CONFLICT (name, process) DO UPDATE SET until_ms = excluded.until_ms`);
 }
 
-/** Renews the leases of a process for all its open worlds. Returns the number of these leases. */
+/** Renews the leases of a process for all its open worlds. Returns the number of renewed leases. */
 export function renewOpenings(tx: Transaction, process: string, untilMs: number): Promise<number> {
   return tx.run(sql`UPDATE open_worlds SET until_ms = ${untilMs} WHERE process = ${process}`);
 }
@@ -108,14 +117,14 @@ export async function deleteEndedOpenings(tx: Transaction, name: string, process
   await tx.run(sql`DELETE FROM open_worlds WHERE name = ${name} AND process <> ${process} AND until_ms < ${beforeMs}`);
 }
 
-/** Finds the worlds of processes that have ended. */
+/** Finds the worlds that processes had open which have ended. */
 export function findEndedOpenings(reader: Reader, process: string, beforeMs: number): Promise<{ name: string }[]> {
   return reader.all<{ name: string }>(
     sql`SELECT DISTINCT o.name FROM open_worlds o WHERE o.process <> ${process} AND o.until_ms < ${beforeMs} ORDER BY o.name`,
   );
 }
 
-/** Removes a world from the list. Returns false if the list did not have the world. */
+/** Removes a world from the list of worlds. Returns false if the list of worlds did not have the world. */
 export async function deleteWorldRow(tx: Transaction, name: string): Promise<boolean> {
   await tx.run(sql`DELETE FROM open_worlds WHERE name = ${name}`);
   return (await tx.run(sql`DELETE FROM worlds WHERE name = ${name}`)) === 1;
@@ -135,8 +144,8 @@ export function listWorldRows(reader: Reader, page: PageRequest): Promise<ListPa
 export const DEFAULT_WORLD = "default";
 
 /**
- * Matches the name of a world. The name can be the label of a host name, a file name and, after `plaza_`, the name of a schema. Names are in lower
- * case, because file systems and host names may ignore case.
+ * A pattern for the names of worlds. A world's name can be the label of a host name, a file name and, after `plaza_`, the name of a database schema.
+ * Names of worlds are in lower case, because file systems and host names may ignore case.
  */
 const NAME = /^[a-z0-9]([a-z0-9_-]{0,55}[a-z0-9])?$/;
 export const WORLD_NAME = NAME.source;

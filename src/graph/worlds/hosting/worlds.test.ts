@@ -1,5 +1,6 @@
 /**
- * Checks that the worlds of one server are created, closed when idle, replaced and deleted. The databases are real; background work is only recorded.
+ * Checks that the worlds of one server are created, closed when idle, replaced and deleted. The databases of these tests are real; background work is
+ * only recorded.
  */
 import { expect, spyOn, test } from "bun:test";
 import { authMigrations } from "#auth/auth.migrations";
@@ -68,7 +69,7 @@ async function opened(openMax = 100) {
   });
   afterThisTest(() => worlds.close());
   const openNames = (): string[] => [...worlds.open()].map(({ name }) => name);
-  /** Fills a world with a word. */
+  /** Fills a test world with one word as its data. */
   const write = (name: string, word: string) => async (world: OpenWorld) => {
     expect(world.name).toBe(name);
     await world.database.write((tx) => saveSetting(tx, "word", word));
@@ -201,7 +202,7 @@ test("worlds without use since the last check become idle; memory is freed only 
 test("an idle world is opened when its work is due, counted in real time; one without work never is", async () => {
   const { worlds, real, work, write, closeIdle } = await opened();
   for (const name of ["due", "idle"]) await worlds.make(name, write(name, "x"));
-  // The world's own clock is at 1,000.
+  // The test world's own clock is at 1,000.
   work.due = { nextDueMs: 61_000 };
   real.ms += 5_000;
   await closeIdle();
@@ -262,7 +263,7 @@ test("D-333: closed worlds are opened in turns, between which others are served"
   await closeIdle();
   let open = openNames().length;
   expect(open).toBe(1);
-  /** The number of worlds that were opened in each turn of the event loop. */
+  /** Counts the worlds that were opened in each turn of the event loop. */
   const openedInTurn: number[] = [];
   const look = (): void => {
     openedInTurn.push(openNames().length - open);
@@ -379,7 +380,7 @@ test("at the end the others are closed before the first one, which notes those t
   expect(() => worlds.default).toThrow("the first world is closed");
 });
 
-/** A database whose announcements go to all processes, like the facts of one database. */
+/** A test database whose announcements go to all processes, like the facts of one database. */
 function shared() {
   const listeners: ((kind: string | undefined, key: string | undefined) => void)[] = [];
   const invalidate = (kind: string | undefined, key?: string): void => {

@@ -1,6 +1,6 @@
 /**
  * The worlds of a server. The first world, `default`, is open as long as the server runs, and stores the server's own data: the list of worlds, and
- * control keys. All other worlds are opened when they are used.
+ * control keys. All worlds except the first are opened when they are used.
  *
  * **Invariant:** a request reads and writes only its own world, waits only for that world, and counts only against the limits of that world.
  */
@@ -25,7 +25,7 @@ const PROCESS_BYTES = 8;
 
 interface WorldsOptions {
   readonly databases: Pick<Databases, "open" | "look" | "remove" | "making" | "spread" | "move" | "hasMoved" | "forgetMoved">;
-  /** The greatest number of worlds that may be open at a time. The first world does not count. */
+  /** The greatest number of worlds that may be open at the same time. The first world does not count against the limit on open worlds. */
   readonly openMax: number;
   /** Opens a world on its database, for this process. */
   openWorld(name: string, database: Database, memory: WorldMemory): Promise<OpenWorld>;
@@ -39,7 +39,7 @@ interface WorldsOptions {
   randomSecret(byteCount: number): string;
   realNowMs(): number;
   collectGarbage(): void;
-  /** Called if background work on the worlds failed. The work is retried. */
+  /** Called if background work on the worlds failed. The failed background work is run again. */
   onError(error: unknown): void;
 }
 
@@ -55,7 +55,7 @@ export class Worlds {
   readonly #room: RoomForWorlds;
   readonly #closedWorlds: ClosedWorlds;
   readonly #places: WorldPlaces;
-  /** Lets only one world be read or opened at a time, and lets other requests run in between. */
+  /** Reads or opens only one world at a time, and lets other requests run in between. */
   readonly #turns: Turns;
   #onOpened: (world: OpenWorld) => Promise<void> = async () => {};
 
@@ -85,7 +85,7 @@ export class Worlds {
     this.#slots.set(DEFAULT_WORLD, this.#first);
   }
 
-  /** Opens the first world. Throws `UnknownDatabase` if a world is in a database that `--databases` does not name. */
+  /** Opens the server's first world. Throws `UnknownDatabase` if a world is in a database that `--databases` does not name. */
   static async open(options: WorldsOptions): Promise<Worlds> {
     const worlds = new Worlds(options);
     await worlds.#first.hold();
@@ -98,19 +98,23 @@ export class Worlds {
     return this.#first.world;
   }
 
-  /** The worlds that are open in this process, the first world first. */
+  /** The worlds that are open in this process, beginning with the first world. */
   *open(): IterableIterator<OpenWorld> {
     for (const { world } of this.#slots.values()) if (world !== undefined) yield world;
   }
 
-  /** The names that programs asked for and that Plaza does not have. There is one object for each world of this process, including idle worlds. */
+  /**
+   * The names that programs asked for and that Plaza does not have. The collection of names exists once for each world of this process, including
+   * idle worlds.
+   */
   unserved(): UnservedNames[] {
     return [...this.#slots.values()].flatMap(({ memory }) => memory.unserved ?? []);
   }
 
   /**
-   * Starts the background work of all open worlds. In each world that opens later, background work starts after `onOpened`. With `wakesOthers`, this
-   * process also opens idle worlds when they have work, and the worlds of ended processes. Only one of several processes does this.
+   * Starts the background work of all open worlds. In each world that opens later, background work starts when `onOpened` has been called. With
+   * `wakesOthers`, this process also opens idle worlds when they have work, and the worlds of ended processes. If the server has several processes,
+   * only one of them does this.
    */
   async start(onOpened: (world: OpenWorld) => Promise<void>, wakesOthers: boolean): Promise<void> {
     this.#onOpened = async (world) => {
@@ -121,7 +125,9 @@ export class Worlds {
     await this.#openWorlds.start(wakesOthers);
   }
 
-  /** Closes the worlds that were not used since the last call and have no work now. Returns whether any world except the first is open. */
+  /**
+   * Closes the worlds that were not used since the last call of this method and have no work now. Returns whether any world except the first is open.
+   */
   async closeUnused(): Promise<boolean> {
     let [isAnyOpen, isClosed] = [false, false];
     for (const slot of this.#slots.values()) {
@@ -140,8 +146,8 @@ export class Worlds {
   }
 
   /**
-   * The empty world that answers a request for a closed or missing world. It answers until the request has presented a token or node id that may open
-   * the world (D-333).
+   * The empty world that answers a request for a closed or missing world. The empty world answers until the request has presented a token or node id
+   * that may open the world (D-333).
    */
   outside(name: string): Promise<Outside> {
     return this.#closedWorlds.outside((read) => this.#look(name, read));
@@ -160,14 +166,14 @@ export class Worlds {
 
   /**
    * Begins a request without a control key in a world. A closed world is opened only if `isKnown` finds the secret of the request in the world's
-   * stored data (D-333). Undefined if the world does not exist, or does not have the secret.
+   * stored data (D-333). Undefined if the world does not exist, or does not have the request's secret.
    */
   async holdIf(name: string, isKnown?: (reader: Reader) => Promise<boolean>): Promise<HeldWorld | undefined> {
     const slot = await this.#find(name);
     if (slot === undefined) return undefined;
     if (slot.world !== undefined) return slot.hold();
-    // If the data cannot be read, they may be of an earlier version. The world is then opened, because that migrates the data. Requests of the graph
-    // do the same.
+    // If the world's stored data cannot be read, they may be of an earlier version. A world whose data cannot be read is opened, because opening
+    // migrates the data. Requests of the graph open the world for the same reason.
     const mayOpen = isKnown !== undefined && (await this.#look(name, isKnown).catch(() => true)) === true;
     return mayOpen ? slot.hold() : undefined;
   }
@@ -177,20 +183,22 @@ export class Worlds {
   }
 
   /**
-   * The databases of `--databases`. `isUp` says whether this process is connected to the database. The list is empty if the server has a single
-   * database.
+   * The databases that `--databases` names. `isUp` says whether this process is connected to the database. The list of databases is empty if the
+   * server has a single database.
    */
   databases(): readonly { readonly name: string; readonly isUp: boolean }[] {
     return this.#options.databases.spread.map(({ name, isUp }) => ({ name, isUp }));
   }
 
-  /** Rejects if none of the databases responds. The worlds of one database are served even if the other databases cannot be reached (D-420). */
+  /**
+   * Rejects if none of the server's databases responds. The worlds of one database are served even if the other databases cannot be reached (D-420).
+   */
   async ping(): Promise<void> {
     const { spread } = this.#options.databases;
     await (spread.length === 0 ? this.default.database.ping() : Promise.any(spread.map((one) => one.ping())));
   }
 
-  /** The name of a world's database, from its row in the list. Undefined if the server has a single database. */
+  /** The name of a world's database, from its row in the list of worlds. Undefined if the server has a single database. */
   databaseOf(database: string | null): string | undefined {
     return this.#places.shown(database);
   }
@@ -209,13 +217,16 @@ export class Worlds {
     return (await findPlace(this.default.database.reader, name)) ?? { name, database: null };
   }
 
-  /** Whether there are other worlds or snapshots. Their secrets may be sealed with older keys. */
+  /** Whether the server has worlds besides the first one, or snapshots. The secrets in other worlds or snapshots may be sealed with older keys. */
   async hasMore(): Promise<boolean> {
     if ((await this.list({ limit: 1 })).rows.length > 0) return true;
     return (await this.default.database.listStates()).length > 0;
   }
 
-  /** Creates a world in the database `at` of `--databases`. Returns false if the name is not free. If `fill` throws, the world is deleted. */
+  /**
+   * Creates a world in the database `at`, which `--databases` names. Returns false if another world has the name. If `fill` throws, the new world is
+   * deleted.
+   */
   async make(name: string, fill?: (world: OpenWorld) => Promise<void>, at?: string): Promise<boolean> {
     if (!isWorldName(name)) throw new RangeError(`not a valid world name: ${name}`);
     return (await this.#options.databases.making(name, () => this.#make(name, fill, at))) ?? false;
@@ -230,12 +241,12 @@ export class Worlds {
     try {
       if (this.#places.areMany) {
         database = await this.#places.choose(at);
-        // The database may still have data of an earlier world with this name, which was deleted or moved away.
+        // The database may still have data of an earlier world with the same name, which was deleted or moved away.
         await this.#options.databases.remove(name, this.#places.shown(database));
         this.#places.note(name, database);
       }
-      // The world is added to the list only after it is filled, so that requests do not find it earlier. An empty world is stored when it is first
-      // used.
+      // The new world is added to the list only after it is filled, so that requests do not find it earlier. An empty world is stored in its database
+      // when it is first used.
       if (fill !== undefined) await slot.fill(fill);
       const isFree = await this.default.database.write(async (tx) => {
         const isNew = await insertWorld(tx, name, this.#options.realNowMs(), database);
@@ -275,7 +286,7 @@ export class Worlds {
     return wasThere;
   }
 
-  /** Saves the world's data as a snapshot. An older snapshot with that name is replaced. Undefined if the world does not exist. */
+  /** Saves the world's data as a snapshot. An older snapshot with the same name is replaced. Undefined if the world does not exist. */
   async saveSnapshot(name: string, snapshot: string): Promise<true | undefined> {
     if (!isSnapshotName(snapshot)) throw new RangeError(`not a valid snapshot name: ${snapshot}`);
     return this.#with<true>(name, async (world) => {
@@ -304,7 +315,8 @@ export class Worlds {
   }
 
   /**
-   * Resets a world to the data with which it was created. The first world is reset to that of a new server. Undefined if the world does not exist.
+   * Resets a world to the data with which it was created. The first world is reset to the data of a new server. Undefined if the world does not
+   * exist.
    */
   async reset(name: string): Promise<true | undefined> {
     const slot = await this.#find(name);
@@ -386,8 +398,8 @@ export class Worlds {
         const world = await this.#options.openWorld(name, database, memory);
         if (name === DEFAULT_WORLD) this.#follow(world);
         else {
-          // A world that is being created is not in the list yet. A replaced world is already stored as open, and storing that again would cost a
-          // write to the disk.
+          // A world that is being created is not in the list of worlds yet. A replaced world is already stored as open, and storing it again would
+          // cost a write to the disk.
           if (!isRenewed && !this.#unmade.has(name)) await this.#noteOpened(name);
           this.#idleWorlds.opened(name);
           database.onInvalidate((kind) => {
@@ -413,7 +425,7 @@ export class Worlds {
     }
   }
 
-  /** Closes a world that is being moved. The world can then be opened only in its new database. */
+  /** Closes a world that is being moved to another database. After the move, the world can be opened only in its new database. */
   async #closeMoving(name: string): Promise<void> {
     await this.#slots.get(name)?.closeMoving();
     await this.#openWorlds.closed(name, null);
@@ -443,7 +455,7 @@ export class Worlds {
 
   async #restore(name: string, database: Database, state: string | undefined): Promise<boolean> {
     if (!(await bringBack(database, state, this.#options.realNowMs))) return false;
-    // Only on PostgreSQL the server may have other processes.
+    // Only on PostgreSQL can a server have several processes.
     if (database.dialect === "postgres")
       await (name === DEFAULT_WORLD ? database : this.default.database).write(async (tx) => announce(tx, "replaced", this.#process, name));
     return true;
@@ -455,7 +467,10 @@ export class Worlds {
   }
 }
 
-/** A change of a whole world. The process that makes the change announces it to all processes that have the world open. */
+/**
+ * A change of a whole world, such as its deletion. The process that changes a whole world announces the change to all processes that have the world
+ * open.
+ */
 type WorldChange = "deleted" | "replaced" | "moving" | "moved";
 
 const factOf: Readonly<Record<WorldChange, string>> = {
