@@ -18,7 +18,8 @@ export interface Reference {
   readonly types: readonly string[];
   readonly id: string;
   /**
-   * The page, app or account to which the node must belong, if the reference demands one. For example, a PSID must belong to the page of the label.
+   * The page, app or account to which the node must belong, if the reference demands one. For example, the PSID in a label must belong to the page of
+   * the label.
    */
   readonly owner?: string;
 }
@@ -48,7 +49,10 @@ export interface WorldSection {
    * loading a file only adds entries (`activity`).
    */
   readonly identity?: readonly string[];
-  /** The type of the nodes, if the entries are nodes. An entry that is a node exists only together with its row in the directory of nodes. */
+  /**
+   * The node type of the world file's entries, if the entries are nodes. An entry that is a node exists only together with its row in the directory
+   * of nodes.
+   */
   readonly nodeType?: string | undefined;
   /**
    * Makes an id for an entry that a caller of the control API adds without an id. This function is needed only if the world's ordinary ids do not
@@ -65,7 +69,10 @@ export interface WorldSection {
    */
   migrationNames?(entry: WorldEntry): readonly string[];
   readonly secrets?: EntrySecrets;
-  /** Stores an entry. Returns false if another entry has the same identity. All entries of a file are stored in one transaction. */
+  /**
+   * Stores an entry. Returns false if another entry has the same values in the identifying keys. All entries of a world file are stored in one
+   * transaction.
+   */
   insert(tx: Transaction, entry: WorldEntry, world: World): Promise<boolean>;
   find(reader: Reader, id: string, world: World): Promise<WorldEntry | undefined>;
   list(reader: Reader, page: PageRequest, world: World): Promise<ListPage<WorldEntry>>;
@@ -75,7 +82,7 @@ export interface WorldSection {
   remove(tx: Transaction, id: string, world: World): Promise<boolean>;
 }
 
-/** The number of records of each kind that were deleted or emptied, e.g. `{"live comments": 2}`. */
+/** The numbers of records that were deleted or emptied, by their type, e.g. `{"live comments": 2}`. */
 export type Erased = Readonly<Record<string, number>>;
 
 export interface Feature {
@@ -114,7 +121,7 @@ export interface Feature {
 
 export const defineFeature = (feature: Feature): Feature => feature;
 
-/** Converts a feature's node type to the general type. Only the feature knows the type of its rows. */
+/** Converts a feature's node type to the type `NodeType` of all features. Only the feature itself knows the type of its rows. */
 export const nodeType = <R extends import("#storage/sql").Row>(type: NodeType<R>): NodeType => type as unknown as NodeType;
 
 /** An operator's option for one feature. An operator can set the option as a flag, an environment variable or a key of the config file. */

@@ -1,6 +1,6 @@
 /**
- * The types of contracts. A contract is data that a feature writes once. The checks of requests, the documents and some tests are generated from
- * contracts.
+ * The types of contracts. A contract is data that a feature writes once. The checks of requests, the OpenAPI documents and some tests are generated
+ * from contracts.
  */
 import type { Static, TObject, TSchema } from "typebox";
 import type { AppFacts } from "#auth/app-facts";
@@ -93,13 +93,13 @@ export interface FieldSet<R = Row> {
   /** The fields that every response has, even if `fields` does not select them (D-37). By default only `id` is in every response. */
   readonly required?: readonly string[];
   /**
-   * H7, D-21: the rule for unknown fields, in both profiles. If other nodes have a field with this name, the error says that the field is not
-   * available (422). A field that no node has is refused (400).
+   * H7, D-21: the rule for unknown fields in `fields`, which is the same in both profiles. If other nodes have a field with this name, the error says
+   * that the field is not available (422). A field that no node has is refused (400).
    */
   readonly isExhaustive?: true;
 }
 
-/** A header of requests, as OpenAPI documents describe it. The operation's handler reads and checks the header. */
+/** A header of requests, as OpenAPI documents describe it. The operation's handler itself reads and checks the header. */
 interface RequestHeader {
   readonly description: string;
   readonly schema: TSchema;

@@ -132,7 +132,7 @@ export class Registry {
     return this.find("", method, literal);
   }
 
-  /** Whether any node, read by its id or in a list, has a field of that name. */
+  /** Whether any node, read by its id or in a list, has a field with this name. */
   isField = (name: string): boolean => this.#fields.has(name);
 
   isLiteral = (word: string): boolean => this.#literals.has(word);
@@ -284,8 +284,8 @@ export class Registry {
   }
 
   /**
-   * D-16: checks the fields of a list's items. If a field of an item has a policy of its own, the policy is checked on the item's node, so the list
-   * must have the function `nodeOf`.
+   * D-16: checks the policies of the fields of a list's items. If a field of an item has a policy of its own, the policy is checked on the item's
+   * node, so the list must have the function `nodeOf`.
    */
   #checkItems({ items, policy, operation, nodeOf }: ListOperation): void {
     this.#checkFields(items, policy, operation);
@@ -312,7 +312,7 @@ export class Registry {
   }
 }
 
-/** The server's own definitions, in the form of a feature. */
+/** The definitions that the server itself needs, in the form of a feature. */
 const server: Feature = {
   name: "the server",
   migrations: [],
@@ -332,8 +332,8 @@ function innerOf<V>(outer: Map<string, Map<string, V>>, key: string): Map<string
 }
 
 /**
- * The names that a feature defines, by kind. The registry checks duplicate paths in another function, and the catalogue checks duplicate webhook
- * fields.
+ * The names that a feature defines, grouped by what they name. The registry checks duplicate paths in another function, and the catalogue checks
+ * duplicate webhook fields.
  */
 const namesTaken: Readonly<Record<string, (feature: Feature) => readonly string[]>> = {
   "node type": ({ nodeTypes = [] }) => nodeTypes.map(({ type }) => type),
@@ -373,7 +373,10 @@ function namesOf(access: Access & { readonly operation: string }, edge: string |
   return [access.operation, ...(edge === undefined ? [] : [edge]), ...new Set(numbers)];
 }
 
-/** Returns the field set of a node type's read. Inside a reference to a node, callers select from the field set of that node type's read. */
+/**
+ * Returns the field set that a read of a node of this type has. Inside a reference to a node, callers select from the field set of that node type's
+ * read.
+ */
 type SetOfType = (type: string) => FieldSet;
 
 /** Returns the field set with the fields that other features add to that node type. Throws if two features add the same field. */

@@ -225,7 +225,7 @@ onEachDatabase("the pipeline", (database) => {
     // This request is refused because of its tokens, before its node is looked at.
     const activities = await plaza.post("/v22.0/1001/activities", { bearer: "unknown" });
     expect(activities).toMatchObject({ status: 401, headers: { "pf-api-version": "v22.0", deprecation: expect.any(String) } });
-    // This request is refused because of its node, when its app has already used up requests.
+    // This request is refused because of its node, after its app has used some of its hourly requests.
     const limited = await open({ rateLimits: { app_calls_per_hour: 10, page_calls_per_hour: 0 } });
     await limited.get(labels, all("page"));
     const { status, headers } = await limited.get("/v22.0/777", { bearer: "page" });

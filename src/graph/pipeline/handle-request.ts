@@ -58,7 +58,7 @@ export interface RequestDeps {
  */
 export function handleRequest(deps: RequestDeps, world: World, request: GraphRequest): Promise<GraphResponse> {
   world.database.confirm();
-  // If another process may have moved the world's clock, the request waits until the new time has been read.
+  // If another process may have moved the world's clock, the request waits until this process has read the new time.
   return world.clock.rereading === undefined ? begin(deps, world, request) : serveAfter(world.clock.rereading, deps, world, request);
 }
 
@@ -295,9 +295,9 @@ async function answer(deps: RequestDeps, incoming: Incoming, authenticated: Auth
 }
 
 /**
- * Reads an edge, or a node that a field names, inside a response (D-38). A read inside a response has the caller's rights, so it shows no more than a
- * request of the caller would. Resolves with undefined if the caller would get the error for a missing node. Rejects with every error of the inner
- * read except the error for a missing node.
+ * Makes a read inside a response: the read of an edge, or of a node that a field names (D-38). A read inside a response has the caller's rights, so
+ * it shows no more than a request of the caller would. Resolves with undefined if the caller would get the error for a missing node. Rejects with
+ * every error of the inner read except the error for a missing node.
  */
 async function readPart(deps: RequestDeps, around: Incoming, { address }: Versioned, part: Part): Promise<unknown> {
   const incoming: Incoming = { ...around, request: requestOfPart(around.request, address.version, part), isInside: true, upgrades: [] };
@@ -318,7 +318,7 @@ async function readPart(deps: RequestDeps, around: Incoming, { address }: Versio
 
 const missingNode: ReadonlySet<string> = new Set(["unsupportedRequest", "unknownObject404"]);
 
-/** The inner read as a request that the caller could send itself, so that the links in the edge's response work. */
+/** The read inside a response, written as a request that the caller could send, so that the links in the edge's response work. */
 function requestOfPart(around: GraphRequest, version: Version | undefined, { id, edge, fields }: Part): GraphRequest {
   const tokens = tokensOf(around.query);
   return derivedFrom(around, {

@@ -13,8 +13,8 @@ export function prepare({ served, request }: ParsedWrite): Promise<unknown> | un
 }
 
 /**
- * Calls the feature for a read. Resolves with the row of a node, the rows of a list, or the response of another read. Rejects with the feature's
- * error.
+ * Calls the feature for a read. Resolves with the row of a node, the rows of a list, or the response of another read. Rejects with the error that the
+ * feature throws.
  */
 export function read(parsed: ParsedNode | ParsedList | ParsedRead): Promise<unknown> {
   const { reader } = parsed.request.world.database;

@@ -32,7 +32,7 @@ import type { Incoming, Versioned } from "./stages.ts";
 
 type ServedOf<Kind> = Extract<Served, { contract: { kind: Kind } }>;
 
-/** A read of a node by its id, which needs no handler. */
+/** A read of a node by its id, which needs no handler of the feature. */
 export interface ParsedNode {
   readonly kind: "node";
   readonly request: ReadRequest;
@@ -138,7 +138,7 @@ function selectionOf(fields: unknown): Selection | undefined {
   // D-34: null means that the client left the parameter out.
   if (fields === undefined || fields === null || fields === "") return undefined;
   if (typeof fields === "string" && !fields.startsWith("[")) return knownSelection(fields);
-  // D-161: a text that is JSON is not split at commas, because nested selections have commas, too.
+  // D-161: a JSON text is not split at commas, because nested selections contain commas, too.
   const list = typeof fields === "string" ? parseJsonParameter(fields, "fields") : fields;
   if (Array.isArray(list) && list.every((field) => typeof field === "string")) return parseSelection(list.join(","));
   throw invalidParameter("fields", "must be a comma-separated string");
@@ -163,7 +163,10 @@ function knownSelection(text: string): Selection {
 /** The parameters of the query and those of the body (D-34, D-40, D-41, D-50). */
 type Placed = Pick<GraphRequest, "query" | "body">;
 
-/** All parameters of a request. A request may have a body with every method, and a parameter in the body wins over the same one in the query. */
+/**
+ * All parameters of a request. A request may have a body with every method, and a parameter in the body replaces the query parameter with the same
+ * name.
+ */
 export function parametersOf({ query, body }: Placed): Parameters {
   if (isEmpty(body)) return query;
   if (isEmpty(query)) return body;
@@ -173,7 +176,7 @@ export function parametersOf({ query, body }: Placed): Parameters {
   return parameters;
 }
 
-/** The parameters with the files of multipart/form-data, each as the value of the parameter with its name. */
+/** The parameters, to which the files of multipart/form-data are added as values of the parameters with their names. */
 const withFiles = (parameters: Parameters, { files }: Pick<GraphRequest, "files">): Parameters =>
   files.size === 0 ? parameters : { ...parameters, ...Object.fromEntries(files) };
 
@@ -195,8 +198,8 @@ export function checkPlaces({ query, body }: Placed, places: Readonly<Record<str
 }
 
 /**
- * The parameters under the interface's own names, for query and body separately. Throws `invalidParameter` if the query or the body has two values
- * for one name (D-40).
+ * The parameters of the query and of the body, each under the interface's own names. Throws `invalidParameter` if the query or the body has two
+ * values for one name (D-40).
  */
 function withoutAliases({ query, body }: Placed, aliases: Readonly<Record<string, string>>): Placed {
   return { query: underOwnNames(query, aliases), body: underOwnNames(body, aliases) };

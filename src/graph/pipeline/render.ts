@@ -32,7 +32,7 @@ export function renderError(incoming: Incoming, reached: Reached, error: GraphEr
   return graphResponse(incoming, reached, status, Object.assign(headersOf(incoming, reached), headers), JSON.stringify(body));
 }
 
-/** Turns the response to one of several requests into the response to the whole request. */
+/** Makes the response to a request with `ids=` from the response to one of its reads. */
 export const renderPart = ({ traceId }: Incoming, { status, headers, body }: GraphResponse): GraphResponse => ({
   ...{ status, headers, body, operation: "ids", traceId, app: undefined },
 });

@@ -40,7 +40,7 @@ export interface Admission {
 export interface Door {
   readonly isOpened: boolean;
   showToken(value: string): Promise<void>;
-  /** Tells the door the id of a node that can be used without a token. */
+  /** Tells the door of a closed world the id of a node that can be used without a token. */
   showNode(id: NodeId): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export interface GraphRequest {
   readonly surface: SurfaceName;
   /** The HTTP method in upper case, as the client sent it. Another step of the pipeline applies the parameter `method`. */
   readonly method: string;
-  /** The path below the surface's mount, still percent-encoded, e.g. `/v26.0/2001/personas`. */
+  /** The path below the address of the surface, still percent-encoded, e.g. `/v26.0/2001/personas`. */
   readonly path: string;
   /** The query string as the client sent it, without `?`. Links in the response repeat the text of the query string. */
   readonly queryText: string;
@@ -57,7 +57,7 @@ export interface GraphRequest {
   readonly files: ReadonlyMap<string, UploadedFile>;
   /** The value of a header, whose name is given in lower case. Undefined if the client did not send the header. */
   header(name: string): string | undefined;
-  /** The scheme, host and mount as the client used them, without a trailing slash (D-01). */
+  /** The scheme, host and path prefix of the surface as the client used them, without a trailing slash (D-01). */
   readonly baseUrl: string;
   /**
    * The error that was found while the request's text was decoded. The step `parse` throws the decoding error, so that only callers with a right to
@@ -71,11 +71,11 @@ export interface GraphRequest {
   /** The trace id of the batch to which this request belongs. The request log has one entry for the whole batch and no entries for its requests. */
   readonly batchTraceId?: string;
   /**
-   * The quota of the server's capacity that the request uses. Requests in a batch use the capacity of the batch. The capacity is undefined if the
-   * server does not limit it, as in tests.
+   * The quota of the server's capacity that the request uses. Requests in a batch use the server's capacity through the batch. The capacity is
+   * undefined if the server does not limit it, as in tests.
    */
   readonly admission?: Admission | undefined;
-  /** Set if the request is for a closed world, or for a world that does not exist. Requests in a batch use the door of the batch. */
+  /** Set if the request is for a closed world, or for a world that does not exist. Requests in a batch use the door that the batch has. */
   readonly door?: Door | undefined;
 }
 
@@ -116,8 +116,8 @@ export type HandleRequest = (request: GraphRequest) => Promise<GraphResponse>;
 declare global {
   interface JSON {
     /**
-     * Makes a value that `stringify` writes as this text. TypeScript's own types do not have `JSON.rawJSON`. Throws `SyntaxError` if the text is not
-     * JSON.
+     * Makes a value that `stringify` writes as the given text. TypeScript's own types do not have `JSON.rawJSON`. Throws `SyntaxError` if the given
+     * text is not JSON.
      */
     rawJSON(text: string): unknown;
   }

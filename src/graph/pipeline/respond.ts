@@ -28,13 +28,13 @@ async function respondLater(incoming: Incoming, versioned: Versioned, parsed: Pa
   return inItsVersion(incoming, versioned, parsed, await shown);
 }
 
-/** Undoes the changes of newer versions, down to the version that serves the request. */
+/** Undoes the changes of newer versions in the response, down to the version that serves the request. */
 function inItsVersion(incoming: Incoming, versioned: Versioned, parsed: Parsed, shown: unknown): unknown {
   const { endpoint, served } = versioned;
   return withDebug(incoming, versioned, parsed, incoming.registry.changes.downResponse(endpoint.access.operation, served.version, shown));
 }
 
-/** The response with its fields, or a promise of it. */
+/** The response with its selected fields, or a promise of this response. */
 function withFields(registry: Registry, parsed: Parsed, result: unknown, readPart: ReadPart): unknown {
   switch (parsed.kind) {
     case "node":

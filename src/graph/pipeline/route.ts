@@ -144,7 +144,7 @@ export function notFound({ request, world }: Pick<Incoming, "request" | "world">
   return method === "GET" && isIntentAddress({ request, world }, address) ? unknownObject404(id) : unsupportedRequest(method, id);
 }
 
-/** Whether a GET of the address has the form of the operation H7, which reads migration intents. */
+/** Whether a GET of the address looks like the operation H7, which reads migration intents. */
 function isIntentAddress({ request, world }: Pick<Incoming, "request" | "world">, address: Address): boolean {
   return isIntentPath({ request, world }, address) && request.query.oauth_token === undefined && hasBearer(request);
 }

@@ -45,7 +45,7 @@ export interface Authenticated extends Addressed {
   readonly app: AppFacts | undefined;
 }
 
-/** The request with the addressed node and the endpoint that serves the request. */
+/** The request with the addressed node, and with the endpoint that serves the request. */
 export interface Resolved extends Authenticated {
   /** The addressed node. Undefined if the address has no id. */
   readonly node: NodeRef | undefined;
@@ -55,7 +55,7 @@ export interface Resolved extends Authenticated {
 /** A request whose caller may know that the node exists. */
 export interface Visible extends Resolved {
   readonly caller: Caller;
-  /** The node on which rights are checked: the addressed node, or the caller's app if the address has no id. */
+  /** The node on which the caller's rights are checked: the addressed node, or the caller's app if the address has no id. */
   readonly subject: NodeRef;
   readonly check: readonly AuthorizationCheck[];
 }
@@ -67,12 +67,13 @@ export interface Versioned extends Visible {
 
 /**
  * The facts about the request that its last completed step has returned. The headers of a response and the form of an error are made from these facts
- * (`render.ts`). `concealed` is the endpoint on a node that the caller may not see; only the log uses it, like a `node` without an `endpoint`.
+ * (`render.ts`). `concealed` is the endpoint on a node that the caller may not see; only the log uses this field, and a `node` that is set without an
+ * `endpoint`.
  */
 export type Reached = Partial<Versioned> & { readonly concealed?: Endpoint; readonly many?: ManyName };
 
 /**
- * D-375: the operation names of requests that consist of several requests. The operation name of such a request is the name of the parameter that
+ * D-375: the operation names of batches and of requests with `ids=`. The operation name of such a request is the name of the parameter that
  * contains its requests (D-34).
  */
 export const manyNames = ["batch", "ids"] as const;

@@ -83,7 +83,7 @@ function unknownAddress(incoming: Incoming, reached: Reached): UnservedName | un
   return named({ kind: "edge", method, name: segments.map(placeholderOr).join("/") }, hintOf(incoming, method, served), nearest(literal, words));
 }
 
-/** Matches an id in a path. The list of unserved names shows `{id}` instead of the id, so that there is one entry for all ids. */
+/** Matches an id in a request's path. The list of unserved names shows `{id}` instead of the id, so that there is one entry for all ids. */
 const ID = /^(?:[a-z]{1,10}_)?[0-9][0-9_]*$/;
 const placeholderOr = (segment: string): string => (ID.test(segment) ? `${segment.slice(0, segment.search(/[0-9]/))}{id}` : segment);
 

@@ -53,7 +53,7 @@ describe("D-34: forms, and bodies without a type", () => {
   test("a form", () => {
     expect(read("name=a+b%26&list[]=1&list[]=2\r\n", FORM).parameters).toEqual({ name: "a b&", list: ["1", "2"] });
     expect(problem("a=%zz", FORM)).toContain("Param a is not percent-encoded UTF-8");
-    // The text is the body as it was received.
+    // The text of the result is the body as the server received it.
     expect(read("name=a+b%26\r\n", FORM).text).toBe("name=a+b%26\r\n");
   });
 

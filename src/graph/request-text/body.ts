@@ -1,5 +1,6 @@
 /**
- * D-34: reads parameters and files from a body of any accepted type. An error in the body is returned as `defect`, and the pipeline throws it later.
+ * D-34: reads parameters and files from a body of any accepted type. An error in the body becomes the `defect` of the request, and the pipeline
+ * throws it later.
  */
 import { GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
 import { type MediaType, MultipartProblem, parseMediaType, partsOf } from "#kernel/http-text/multipart";

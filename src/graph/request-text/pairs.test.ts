@@ -15,7 +15,7 @@ const sound = (text: string) => {
   return plain(parameters);
 };
 
-/** Every text that can be percent-encoded: all of Unicode, with U+0000, but without lone surrogates. */
+/** Every text that can be percent-encoded: all Unicode characters, including U+0000, but no lone surrogates. */
 const anyText = fc.string({ unit: "binary" }).filter((text) => text.isWellFormed());
 const formEncoded = (text: string): string => encodeURIComponent(text).replaceAll("%20", "+");
 
@@ -120,7 +120,8 @@ describe("D-21: malformed text is a defect, and the rest is read", () => {
     read("a&".repeat(524_288));
     read("a".repeat(1_048_576));
     read(`${"a=1&".repeat(262_144)}%`);
-    // A quadratic search takes minutes here, and a linear one some 20 ms. The time limit of the test leaves room for a busy machine.
+    // A search with quadratic time takes minutes in this test, and a linear one some 20 ms. The time limit of the test leaves room for a busy
+    // machine.
     expect(performance.now() - startedMs).toBeLessThan(2_000);
   });
 });

@@ -29,7 +29,7 @@ export class ParameterTree {
   #count = 0;
   #isNested = false;
   readonly #repeated = new Set<string>();
-  /** The first error in the parameters. */
+  /** The first error that was found in the parameters. */
   defect: GraphError | undefined;
 
   constructor(countMax = PARAMETERS_MAX) {

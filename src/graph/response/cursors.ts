@@ -1,6 +1,6 @@
 /**
- * Cursors (D-30) are opaque, signed and URL-safe. A cursor contains the sort key of a row, and the server accepts it only for the list that it was
- * made for.
+ * Cursors (D-30) are opaque, signed and URL-safe. A cursor contains the sort key of a row, and the server accepts a cursor only for the list for
+ * which it was made.
  */
 import { hash } from "node:crypto";
 
@@ -50,8 +50,8 @@ export class Cursors {
 
 const DIGITS = /^\d+$/;
 /**
- * Writes the text in base64url. Most sort keys are ids, which are digits. For digits, base64 and base64url give the same text, and the runtime makes
- * base64 in a tenth of the time.
+ * Writes a sort key in base64url. Most sort keys are ids, which are digits. For digits, base64 and base64url give the same text, and the runtime
+ * makes base64 in a tenth of the time.
  */
 function encodedOf(text: string): string {
   if (!DIGITS.test(text)) return Buffer.from(text).toString("base64url");
@@ -64,8 +64,8 @@ const base64Of = (key: Uint8Array): string => Buffer.from(key).toString("base64u
 
 /**
  * The signature covers the encoded text and not the sort key itself, so that other encodings of the same sort key are refused. A SHA-256 with the
- * secret at the beginning costs a fifth of an HMAC. The usual attack, which extends a signed text, is not possible, because a cursor has only a
- * quarter of the digest.
+ * secret before the text costs a fifth of an HMAC. The usual attack on such a hash, which extends a signed text, is not possible, because a cursor
+ * has only a quarter of the digest.
  */
 function signatureOf(key: string, list: string, encoded: string): string {
   return hash("sha256", `${key}\n${list}\n${encoded}`, "base64url").slice(0, SIGNATURE_CHARACTERS);

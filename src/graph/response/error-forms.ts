@@ -25,10 +25,10 @@ export function renderError(error: GraphError, form: ErrorForm, profile: "strict
   fields.pftrace_id = traceId;
 
   const headers: Record<string, string> = { ...details.headers };
-  // D-14: every response with the status 401 has this challenge.
+  // D-14: every response with the status 401 has this challenge in its header `WWW-Authenticate`.
   if (status === 401) headers["www-authenticate"] = `Bearer realm="Plaza", error="invalid_token", error_description="${quotable(error.message)}"`;
-  // D-20 [clients]: the same object is also under `error`. The key `error` comes first, because libraries look for it at the beginning of a response
-  // body.
+  // D-20 [clients]: the response has the error object also under `error`. The key `error` comes first, because libraries look for it at the beginning
+  // of a response body.
   const body = isFlat ? (profile === "clients" ? { error: fields, ...fields } : fields) : { error: fields };
   return { status, headers, body };
 }

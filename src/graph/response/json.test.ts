@@ -101,7 +101,7 @@ describe("D-337: what JSON costs is bounded before it is parsed", () => {
 
   test("by the number of different names, and one that is repeated counts once", () => {
     expect(read(names(JSON_NAMES_MAX))).toHaveProperty("list");
-    // Names are counted by a hash, and some names share one hash.
+    // The reader counts names by a hash, and some names share one hash.
     expect(() => read(names(2 * JSON_NAMES_MAX))).toThrow(`It has more than ${JSON_NAMES_MAX} different names`);
     const long = (count: number) => `{"list":[${Array.from({ length: count }, (_, at) => `{"${"x".repeat(20)}${at}${"y".repeat(8)}":1}`).join()}]}`;
     expect(() => read(long(2 * JSON_NAMES_MAX))).toThrow("different names");

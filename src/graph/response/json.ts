@@ -1,6 +1,7 @@
 /**
  * Reads JSON from a caller, with limits on its depth, values and names. If a binary float cannot represent a number, the number is returned as text
- * (63-bit ids, `_valueToSum`, `1e400`; D-02, D-70). The caller may not be authenticated yet, so this file limits the time that reading takes (D-337).
+ * (63-bit ids, `_valueToSum`, `1e400`; D-02, D-70). The caller may not be authenticated yet, so this file limits the time in which its JSON is read
+ * (D-337).
  */
 import { invalidParameter, malformedRequest } from "#kernel/errors";
 import { endOfString } from "#kernel/redaction/json-text";
@@ -12,8 +13,8 @@ import { JsonNumber } from "../pipeline/request.ts";
  */
 export const JSON_DEPTH_MAX = 32;
 /**
- * The greatest number of digits of a number that is read as a binary float without a check. A float represents up to 15 significant digits without
- * loss.
+ * The greatest number of digits of a number that is read as a binary float without a check for lost digits. A float represents up to 15 significant
+ * digits without loss.
  */
 const EXACT_DIGITS_MAX = 15;
 /**
@@ -27,12 +28,12 @@ const DIGITS_MAX = 10_000;
  */
 export const JSON_VALUES_MAX = 150_000;
 /**
- * The number of values that a number with many digits counts for, because returning it as text costs more than reading it. 58,000 such numbers
- * blocked the event loop for 50 ms (measured).
+ * A number with many digits counts as this number of values, because returning it as text costs more than reading it. 58,000 such numbers blocked the
+ * event loop for 50 ms (measured).
  */
 const LONG_NUMBER_VALUES = 5;
 /**
- * The greatest number of different names in a JSON text. D-337: `JSON.parse` takes 1 µs for each new name, 30 times as long as for a name that
+ * The greatest number of different names in a JSON text. D-337: `JSON.parse` takes 1 µs for each new name, 30 times as long as for a name that has
  * occurred before. The interface uses only some hundreds of different names.
  */
 export const JSON_NAMES_MAX = 10_000;

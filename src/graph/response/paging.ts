@@ -10,7 +10,7 @@ import type { Cursors } from "./cursors.ts";
 const LIMIT_DEFAULT = 25;
 const LIMIT_MAX = 100;
 
-/** Matches any number of digits, because a limit above the maximum is reduced to the maximum. */
+/** The pattern matches any number of digits, because a limit above the maximum is reduced to the maximum. */
 const DIGITS = /^\d+$/;
 
 export function readPageRequest(params: Parameters, list: string, cursors: Cursors, columns: number): PageRequest {

@@ -3,11 +3,11 @@
  * can take years to match a short text. A pattern with few choices takes at most a millisecond on a text of limited length.
  */
 
-/** The greatest length of a pattern, in characters. */
+/** The greatest length of a caller's pattern, in characters. */
 const PATTERN_CHARACTERS_MAX = 200;
 /**
- * The greatest number of choices in a pattern. Each choice in a pattern may multiply the number of steps by the length of the text. A pattern that
- * does not begin with `^` has one more choice, the position where the match begins.
+ * The greatest number of choices in a caller's pattern. Each choice in a pattern may multiply the number of steps by the length of the text. A
+ * pattern that does not begin with `^` has one more choice, the position where the match begins.
  */
 const CHOICES_MAX = 3;
 
@@ -18,7 +18,7 @@ const REPEATS_MAX = 100;
 const ATOM = /\[(?:\\.|[^\]\\])*\]|\\(?:[dDwWsSbBntr]|[^\w])|[^\\[\](){}*+?|]/y;
 const QUANTIFIER = /[*+?]\??|\{(\d+)(?:,(\d*))?\}\??/y;
 
-/** Says why the pattern is refused, as the end of a sentence that begins with the pattern's name. Undefined if the pattern may run. */
+/** Says why the pattern is refused, in words that follow the pattern's name in the error message. Undefined if the pattern is allowed to run. */
 export function patternProblem(pattern: string): string | undefined {
   if (pattern.length > PATTERN_CHARACTERS_MAX) return `must have at most ${PATTERN_CHARACTERS_MAX} characters`;
   const choices = choicesIn(pattern);

@@ -94,7 +94,7 @@ function withEnum(schema: PlainSchema): PlainSchema {
   return { ...rest, type: anyOf[0]?.type ?? type, enum: anyOf.map(({ const: constant }) => constant) };
 }
 
-/** A pattern that matches every key. */
+/** A pattern (regular expression) that matches every key. */
 const ANY_KEY = "^.*$";
 
 /** Describes a map with `additionalProperties`, because generators support this keyword. */

@@ -19,8 +19,8 @@ export interface Dialect {
     object(value: unknown): unknown;
   };
   /**
-   * Readers by the name that a schema has under `x-plaza-read-as`. If the dialect has no reader with the name under `x-plaza-read-as`, the schema's
-   * other keywords apply. Such a reader throws `ValueProblem` if the value is wrong.
+   * The dialect's readers by the name that a schema has under `x-plaza-read-as`. If the dialect has no reader with the name under `x-plaza-read-as`,
+   * the schema's other keywords apply. Such a reader throws `ValueProblem` if the value is wrong.
    */
   readonly readings: Readonly<Record<string, (value: unknown) => unknown>>;
   /** Whether undeclared keys of an object are copied or left out, if the schema does not decide that. */

@@ -45,7 +45,7 @@ export interface SchemaNode {
   readonly [REFERS_TO]?: RefersTo;
 }
 
-/** The node types to which the id may belong, and the key of the entry that has the id of the node's owner. */
+/** The node types to which the id may belong, and the key of the world file's entry that has the id of the node's owner. */
 export interface RefersTo {
   readonly types: readonly string[];
   readonly ownerKey?: string | undefined;
@@ -57,7 +57,7 @@ export const SHAPE_OF = "x-plaza-shape-of";
 /** The keyword for a text whose white space at both ends is removed. */
 export const TRIMMED = "x-plaza-trimmed";
 
-/** The keyword for the message about a wrong value. The message in the schema replaces the reader's own message. */
+/** The keyword for the error message about a wrong value. The message in the schema replaces the reader's own message. */
 export const PROBLEM = "x-plaza-problem";
 
 /**
@@ -96,7 +96,7 @@ export function checkWords(node: SchemaNode): void {
 /** The schema of a text that must not be empty after the white space at both ends is removed. */
 export const filledText = (maxLength: number) => ({ minLength: 1, maxLength, [TRIMMED]: true }) as const;
 
-/** The schema of an object that must have these keys. `properties` lists the required keys, too, because some tools look for each key there. */
+/** The schema of an object that must have the given keys. `properties` lists the required keys, too, because some tools look for each key there. */
 export const having = (...names: readonly string[]) => ({ required: names, properties: Object.fromEntries(names.map((name) => [name, {}])) });
 
 /** The profile for which a value is read or documented, and the names to which a schema refers. */

@@ -6,14 +6,14 @@ import type { Version } from "#kernel/versions";
 import type { Parameters } from "../pipeline/request.ts";
 
 export interface VersionChange {
-  /** The version that introduced the change. */
+  /** The version of the platform that introduced the change. */
   readonly introduced: Version;
   readonly summary: string;
   /** The operations, including reads of a node, that the change affects. */
   readonly operations: readonly string[];
-  /** Converts parameters of the previous version to parameters of this version. */
+  /** Converts a request's parameters from the previous version to this version. */
   readonly upParams?: (params: Parameters) => Parameters;
-  /** Converts a response of this version to a response of the previous version. */
+  /** Converts a response from this version to the previous version. */
   readonly downResponse?: (response: unknown) => unknown;
 }
 

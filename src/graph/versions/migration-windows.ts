@@ -13,7 +13,7 @@ export interface MigratedApp {
 }
 
 /**
- * Whether the named migration is on. Before its window the migration is off, and after its window it is on. During the window the request's
+ * Whether the named migration is on. Before its window a migration is off, and after the window it is on. During the migration's window the request's
  * `migrations_override` decides. If the request has no override, the app's own setting decides whether the migration is on. If the app has no
  * setting, the migration is on if the app was created after the window began (VER-7c).
  */
@@ -23,7 +23,7 @@ export function isMigrationOn(window: MigrationWindow, app: MigratedApp, overrid
   return override[window.name] ?? app.migrations[window.name] ?? app.created_time >= window.start;
 }
 
-/** The names of the migrations that an app may switch at the moment. The windows of all other migrations have ended, or have not begun. */
+/** The names of the migrations that an app may switch at the moment. The windows of all other migrations have ended, or have not begun yet. */
 export const openMigrations = (windows: readonly MigrationWindow[], now: number): string[] =>
   windows.filter(({ start, end }) => start <= now && now < end).map(({ name }) => name);
 

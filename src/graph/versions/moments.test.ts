@@ -16,7 +16,7 @@ interface Requested {
   readonly requested: number | undefined;
   readonly now: number;
   readonly created?: number;
-  /** The moment of the app's first marketing request. 0: the app has sent no marketing request. */
+  /** The time of the app's first marketing request. 0: the app has sent no marketing request. */
   readonly firstUse?: number;
   readonly upgrades?: boolean;
   readonly rule?: "platform" | "migrationIntents" | "unversioned" | "marketing" | "marketingOrCurrent";
@@ -109,7 +109,7 @@ test("an ended version is upgraded to the next one, unless a released version in
     return ask;
   };
   expect(at(300)(1)).toThrow("v1.0 is deprecated and v2.0 changed this endpoint; use v3.0");
-  // The next version is not released yet, so it changes nothing.
+  // The next version is not released yet, so it does not affect the request.
   expect(at(399)(3)).toThrow(/ v3\.0 is deprecated and no later version is available$/);
   expect(at(400)(3)).toThrow("v3.0 is deprecated and v4.0 changed this endpoint; use v4.0");
 });

@@ -265,7 +265,7 @@ onEachDatabase("migrations", (database) => {
     const plaza = await openPlaza({ database, world });
     const bearer = "1001|s3cret";
     expect((await plaza.get("/v26.0/1001", { bearer, query: { fields: "migrations" } })).body).toEqual({ migrations: { [name]: false }, id: "1001" });
-    // VER-7c: for an app that was made after the start of the window the migration is on.
+    // VER-7c: the migration is on for an app that was created after the start of its window.
     expect((await plaza.post(onPage, vip("other-app"))).status).toBe(400);
     // VER-7g, VER-7h: the request's `migrations_override` decides whether the migration is on.
     expect((await plaza.post(onPage, vip("page", { migrations_override: `{"${name}":true}` }))).status).toBe(400);

@@ -10,8 +10,8 @@ import { type MarketingVersion, type Release, standardCalendar, type VersionCale
 const isOf = (releases: readonly Release[], version: Version): boolean => releases.some((release) => release.version === version);
 
 /**
- * Whether the server serves a version at a time. D-80: a version that a calendar adds is served from its release on. The versions of the interface
- * document are always served, even if the clock is moved back.
+ * Whether the server serves a version at a time. D-80: a version that only a calendar has is served from its release on. The versions of the
+ * interface document are always served, even if the clock is moved back to a time before their release.
  */
 export const isReleased = ({ version, released }: Release, now: number): boolean => released <= now || isOf(standardCalendar.platform, version);
 
@@ -39,8 +39,8 @@ export const isNamed = ({ platform, marketing, migrationIntents }: VersionCalend
   migrationIntents.includes(version);
 
 /**
- * D-03 [clients]: the version that the profile `clients` uses instead of the version in the path. A library often has an old version built in. The
- * real platform serves an expired version as its oldest one, and so does the profile `clients`.
+ * D-03 [clients]: the version that the profile `clients` uses instead of the version in the path. A client library often has an old version built in.
+ * The real platform serves an expired version as its oldest one, and so does the profile `clients`.
  */
 export const forClients = (calendar: VersionCalendar, version: Version, now: number): Version => {
   const [oldest] = calendar.platform as readonly [Release, ...Release[]];
@@ -58,7 +58,7 @@ const releasedOf = ({ platform }: VersionCalendar, now: number): Version[] =>
 export const unnamedVersion = (calendar: VersionCalendar, version: Version, now: number): GraphError =>
   unknownVersion(version, [...releasedOf(calendar, now), ...calendar.marketing.map((one) => one.version), ...calendar.migrationIntents]);
 
-/** The facts about an app on which its versions depend. */
+/** The facts about an app that decide its versions. */
 export interface VersionedApp {
   readonly created_time: number;
   /** The time of the app's first marketing request in Unix seconds, or 0 if the current request is the first one. */
@@ -143,7 +143,7 @@ function marketingVersion(input: VersionInput, requested: Version): ServedVersio
   if (isAvailable(found)) return { version: requested };
 
   const refused = (why: string) => versionDeprecated(`${formatVersion(requested)} is deprecated and ${why}${advice}`);
-  // VER-6e: the app can switch the automatic upgrade off.
+  // VER-6e: an app can switch off the automatic upgrade to a later version.
   if (!app.auto_upgrade) throw refused("the app has switched the automatic upgrade off");
   // VER-6a, VER-6c: the request is upgraded to the next available version. The upgrade is refused if one of the versions up to the new one changes
   // this endpoint.
@@ -175,7 +175,7 @@ export type VersionRule =
    */
   | "marketingOrCurrent";
 
-/** Whether a request counts as use of the marketing interface (VER-5c). */
+/** Whether a request counts as a use of the marketing interface (VER-5c). */
 export const isMarketing = (rule: VersionRule): boolean => rule === "marketing" || rule === "marketingOrCurrent";
 
 /** The version of each surface whose paths have no version. The version is undefined if the paths of the surface begin with the version. */

@@ -80,8 +80,8 @@ onEachDatabase("the clock of a world", (kind) => {
 });
 
 /**
- * A clock whose readings end when the test says so. Calling `changed` in this test means that another process has set the clock. `changed` returns a
- * function that ends the clock's reading with a frozen time.
+ * A test clock whose readings end when the test says so. Calling `changed` in this test means that another process has set the clock. `changed`
+ * returns a function that ends the clock's reading with a frozen time.
  */
 async function clockOfOthers() {
   const readings: ((worldMs: number) => void)[] = [];

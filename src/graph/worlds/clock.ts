@@ -14,7 +14,7 @@ export class WorldClock implements Clock {
   readonly #realNowMs: () => number;
   #state: ClockState | undefined;
   #rereading: Promise<void> | undefined;
-  /** The number of changes of the clock that this process is making now. `#settings` counts all changes of the clock so far. */
+  /** The number of changes of the clock that this process has begun and not yet ended. `#settings` counts all changes of the clock so far. */
   #underWay = 0;
   #settings = 0;
   #readings = 0;
@@ -55,7 +55,7 @@ export class WorldClock implements Clock {
     return worldTimeMs(this.#state, this.#realNowMs());
   }
 
-  /** The world time according to the stored state of the clock, which another process may have changed. */
+  /** The world time that follows from the stored settings of the clock, which another process may have changed. */
   async storedNowMs(reader: Reader): Promise<number> {
     return worldTimeMs(await readState(reader), this.#realNowMs());
   }
@@ -147,7 +147,7 @@ const moves = new WeakMap<WorkLoop, object>();
 /** An object that identifies the running move of a world's clock. Undefined if the clock is not being moved. */
 export const moveOf = (loop: WorkLoop): object | undefined => moves.get(loop);
 
-/** Moves a clock like `WorkLoop.runUntil`. Two moves of the same world's clock must not overlap. */
+/** Moves a world's clock forward in the same way as `WorkLoop.runUntil`. Two moves of the same world's clock must not overlap. */
 export async function moveUntil(loop: WorkLoop, ...move: Parameters<WorkLoop["runUntil"]>): Promise<void> {
   moves.set(loop, {});
   try {

@@ -11,16 +11,16 @@ interface Limits {
   readonly times?: number;
   /** The fraction of the matching requests or webhooks that the fault affects, from 0 to 1. */
   readonly probability?: number;
-  /** The number of matching requests or webhooks that are not affected before the fault begins. */
+  /** The number of matching requests or webhooks that stay unaffected before the fault begins. */
   readonly skip?: number;
   /** The real time in ms for which the fault stays active after it has affected the first request or webhook. */
   readonly lasts_ms?: number;
 }
 
 export interface RequestFaultInput extends Limits {
-  /** The name of an operation, or `*` for all operations. */
+  /** The name of the operation that the fault affects, or `*` for all operations. */
   readonly operation: string;
-  /** The id of the addressed node. If the node's id is absent, the fault affects requests for any node. */
+  /** The id of the node whose requests the fault affects. If the node's id is absent, the fault affects requests for any node. */
   readonly node?: string;
   /** Parameters that a request must have in the query or the body, with their values, to be affected by the fault. */
   readonly query?: Readonly<Record<string, string>>;
@@ -48,7 +48,7 @@ export interface RequestFaultInput extends Limits {
    * the body.
    */
   readonly reset?: boolean;
-  /** The number of bytes of the body after which the server closes the connection. */
+  /** The number of bytes of the response body after which the server closes the connection. */
   readonly cut_body_at?: number;
   readonly body_bytes_per_second?: number;
 }
@@ -64,7 +64,7 @@ export interface WebhookFaultInput extends Limits {
    * later ones are sent in the same POST.
    */
   readonly effect: "lose" | "repeat" | "reorder" | "delay" | "batch";
-  /** The real time in ms for which an affected webhook waits. A reordered webhook without this time is retried as after a failed attempt. */
+  /** The real time in ms for which an affected webhook waits. If no time is given, a reordered webhook is retried as after a failed attempt. */
   readonly latency_ms?: number;
 }
 
@@ -87,13 +87,13 @@ export interface FaultTarget {
   readonly tokens: readonly string[];
   /** The value of a parameter of the query or the body, as text. Undefined if the client did not send the parameter. */
   parameter(name: string): string | undefined;
-  /** Whether the request belongs to a batch. A request in a batch has no HTTP response of its own that a fault could damage. */
+  /** Whether the request is one of the requests of a batch. A request in a batch has no HTTP response of its own that a fault could damage. */
   readonly isPart: boolean;
 }
 
 export interface FaultTools {
   sleepMs(ms: number): Promise<void>;
-  /** Returns a random number from 0 to below 1. */
+  /** Returns a random number that is at least 0 and less than 1. */
   randomFraction(): number;
   /** The machine's time in ms, for faults that last for some real time. */
   monotonicMs(): number;
@@ -167,7 +167,7 @@ export class Faults {
     return input;
   }
 
-  /** Resolves with the effect of the first fault that matches a POST of webhooks, after the POST has waited for the fault's time. */
+  /** Resolves with what the first matching fault does to a POST of webhooks, after the POST has waited for the fault's time. */
   async matchWebhook(post: FaultyPost): Promise<DeliveryFault | undefined> {
     const { delivery, callback, fields, entity, isRetry } = post;
     await this.#following.get(delivery)?.passed.promise;
@@ -202,7 +202,7 @@ export class Faults {
 
   /**
    * Finds the first fault that matches the request or webhook. `canAffect` returns false for a fault that counts the request but cannot affect it,
-   * because the request has no response of its own.
+   * because the request is in a batch and has no own response.
    */
   #matchFirst<T extends FaultInput>(
     isMatch: (input: FaultInput) => input is T,

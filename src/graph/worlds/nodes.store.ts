@@ -1,6 +1,6 @@
 /**
- * The directory of nodes by id, and the tables of nodes. A lookup in the directory of nodes is one indexed read. Lookups of nodes are cached, because
- * a node's type and owner never change (D-02).
+ * The directory that lists all nodes by their ids, and the tables of nodes. A lookup in the directory of nodes is one indexed read. Lookups of nodes
+ * are cached, because a node's type and owner never change (D-02).
  */
 import type { NodeRef } from "#auth/token";
 import { type IdMinter, type NodeId, nodeId } from "#kernel/ids";
@@ -65,8 +65,8 @@ export async function findTokenHash(reader: Reader, id: string): Promise<string 
 }
 
 /**
- * The table of a node type. The SQL statements that every type needs are made from the names of the columns; a feature writes only its other
- * statements. The functions have the names that a section of a world file requires, so a section can use them directly.
+ * The table of a node type. The SQL statements that every node type needs are made from the names of the table's columns; a feature writes only its
+ * other statements. The functions of a table have the names that a section of a world file requires, so a section can use them directly.
  */
 interface TableParts {
   readonly table: string;
@@ -101,7 +101,7 @@ function keyedTable<R extends Row>({ table, nodeType, ids = [], columns, fact }:
   };
   return {
     nodeType,
-    /** A SELECT of all columns of the table, whose alias is `t`. */
+    /** A SELECT of all columns of the table under the alias `t`. */
     select,
     findBy: (reader: Reader, key: readonly string[]): Promise<R | undefined> => reader.get<R>(append(select, ofKey, key)),
     /** Lists all nodes of the type, for the control API. */
@@ -140,7 +140,7 @@ export function nodeTable<R extends Row>(parts: TableParts) {
 
 /**
  * Makes the table for nodes that belong to an owner, e.g. to a page. `owner` is the column with the owner's id, which is the first column of the
- * primary key.
+ * table's primary key.
  */
 export function ownedNodeTable<R extends Row>({ owner, ...parts }: TableParts & { readonly owner: string }) {
   const { findBy, removeBy, ...table } = keyedTable<R>(parts, [owner, "id"]);

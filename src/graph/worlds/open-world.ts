@@ -121,8 +121,8 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
 const nobody: WorkObserver = { ...silentObserver, jobFailed: () => {}, workFailed: () => {} };
 
 /**
- * The first id of this start of a seeded world. For the world's first start, the first id depends only on the seed. Each later start of a seeded
- * world has a later range of ids.
+ * The first id that a seeded world makes after this start. After the world's first start, the first id depends only on the seed. Each later start of
+ * a seeded world has a later range of ids.
  */
 async function nextSeededId(database: World["database"], seed: number): Promise<bigint> {
   const start = (1n << 52n) + BigInt(seed % 1_000_000) * (1n << 40n);

@@ -11,7 +11,7 @@ import type { World } from "./world.ts";
 const ASKED = "request_asked";
 const PASSED = "request_passed";
 
-/** Matches a trace id. Texts that are not trace ids are not searched for. */
+/** Matches the text of a trace id. Texts that are not trace ids are not searched for. */
 const TRACE_ID = /^[A-Za-z0-9_-]{11,64}$/;
 /**
  * The time for which a process waits for another process's answer. `TRIES` is the number of times that a process asks the others, because they may
@@ -26,8 +26,8 @@ const KEPT_MS = 10_000;
 const isShared = ({ database }: Pick<World, "database">): boolean => database.dialect === "postgres";
 
 /**
- * Answers other processes that search for a request in the logs. `onError` is called if answering fails. Returns a function that stops answering
- * other processes, for a world that is closed.
+ * Answers other processes that search for a request in the logs. `onError` is called if answering another process fails. Returns a function that
+ * stops answering other processes, for a world that is closed.
  */
 export function answerOtherProcesses(world: World, onError: (error: unknown) => void): () => void {
   if (!isShared(world)) return () => {};

@@ -74,7 +74,7 @@ export class RateLimits {
     return bucket === undefined ? 0 : Math.min(100, Math.ceil(100 - (100 * bucket.tokens) / rate));
   }
 
-  /** Takes one request from a token bucket. Returns 0, or the number of seconds until the bucket has a request again. */
+  /** Takes one request from a token bucket. Returns 0 if the bucket has a request, or else the number of seconds until it has one again. */
   #takeOne(key: string, rate: number, nowMs: number): number {
     let bucket = this.#buckets.get(key);
     if (bucket === undefined) {

@@ -32,8 +32,8 @@ export interface RequestEntry {
  */
 const ENTRIES_MAX = 1_000;
 /**
- * The least amount of memory that a log needs for one entry. An entry needs some memory besides its texts, so a log with little memory has few
- * entries.
+ * The least amount of memory that a log needs for one entry. An entry needs some memory besides its texts, so a log with little memory can have only
+ * few entries.
  */
 const ENTRY_BYTES_MIN = 1_024;
 export const TEXT_CHARACTERS_MAX = 4_096;
@@ -49,8 +49,8 @@ const NO_NUMBERS = new Float64Array();
 const UTF8_BYTES_MAX = 3;
 
 /**
- * The request log is a ring buffer of bytes. Entries as objects would be slow: they would outlive the garbage collector's young generation, and each
- * collection would copy them.
+ * The request log is a ring buffer of bytes. If the log stored entries as objects, they would outlive the garbage collector's young generation, and
+ * each collection would copy them.
  */
 export class RequestLog {
   /** The texts of the log's entries, one entry after the other. A new entry of the log overwrites the oldest entries. */
@@ -84,8 +84,8 @@ export class RequestLog {
   }
 
   /**
-   * Whether the durations of the next request's steps are measured. At most one request in 10 ms is measured, because reading the clock costs more
-   * than the rest of a story. `nowMs` is the machine's time; without this argument every request is measured.
+   * Whether the durations of the next request's steps are measured. The server measures at most one request in 10 ms, because reading the clock costs
+   * more than the rest of a story. `nowMs` is the machine's time; without this argument every request is measured.
    */
   isNextTimed(nowMs: number = Number.POSITIVE_INFINITY): boolean {
     if (nowMs - this.#lastTimedMs < TIMED_EVERY_MS) return false;
@@ -103,7 +103,7 @@ export class RequestLog {
     this.#append(entry, excerpt(path, redact), query, requestBody, excerpt(response_body, redactJson));
   }
 
-  /** Adds an entry from the log of another process, which has already removed the secrets. */
+  /** Adds an entry from the log of another process, which has already removed the entry's secrets. */
   adopt(entry: RequestEntry): void {
     this.#append(entry, entry.path, entry.query, entry.request_body, entry.response_body);
   }

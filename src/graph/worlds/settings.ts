@@ -42,8 +42,8 @@ function useSettings(world: World, { profile, calendar }: WorldSettings): void {
 }
 
 /**
- * Stores the world's settings by running `store`. While `store` runs, the world already has the new profile. If `store` rejects, the world gets its
- * old settings back.
+ * Stores the world's settings by running `store`. While `store` runs, the world already has the new profile. If `store` rejects, the world in memory
+ * gets its old settings back.
  */
 export async function withSettings(world: World, settings: WorldSettings, store: () => Promise<void>): Promise<void> {
   const { profile } = world;
@@ -95,7 +95,10 @@ export const entryOf = ({ platform, migrationIntents, marketing, migrations }: V
 
 const written = (version: Version): string => formatVersion(version).slice(1);
 
-/** Whether a world file added the version to the calendar. The versions of the interface document are in every calendar and do not count as added. */
+/**
+ * Whether a world file added the version to the calendar. The versions of the interface document are in every calendar, so they do not count as
+ * added.
+ */
 const isAdded = ({ version, released }: Release): boolean =>
   !standardCalendar.platform.some((known) => known.version === version && known.released === released);
 

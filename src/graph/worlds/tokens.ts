@@ -107,7 +107,8 @@ export const tokenReferences = (entry: TokenEntry): Reference[] => [
 const WARNINGS_MAX = 20;
 
 /**
- * Warns about a token's scopes that no operation needs. Unknown scopes are not errors, because they may belong to an area that Plaza does not serve.
+ * Warns about a token's scopes that no operation needs. Unknown scopes of a token are not errors, because they may belong to an area that Plaza does
+ * not serve.
  */
 export function scopeWarnings(entries: readonly Pick<TokenEntry, "scopes">[], known: ReadonlySet<string>): string[] {
   const unknown = new Set<string>();

@@ -9,13 +9,13 @@ export interface UnservedName {
   readonly kind: "edge" | "field" | "version";
   /** The name. For an edge, the name is its path, with the node type in place of the id (`page/insights`). */
   readonly name: string;
-  /** The method of a request for an edge. */
+  /** The method of the request, if the name is an edge. */
   readonly method?: string;
   /** The node type or the edge to which the unserved field would belong. */
   readonly of?: string;
   /** A name that Plaza has and that differs from the requested name in only a few letters. */
   readonly did_you_mean?: string;
-  /** Says how Plaza serves the edge, if it does: on another surface, with another method, or in another profile. */
+  /** If Plaza serves the edge in another way, says how: on another surface, with another method, or in another profile. */
   readonly hint?: string;
 }
 

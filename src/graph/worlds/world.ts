@@ -77,13 +77,13 @@ export interface WorldParts {
   readonly collectGarbage: () => void;
   /** The folder for recordings of live videos. Undefined if the server does not store recordings of live videos. */
   readonly recordings: string | undefined;
-  /** The keys from which the keys of cursors and sealed secrets are derived. */
+  /** The server's keys, from which the keys of cursors and sealed secrets are derived. */
   readonly keys: KeyRing;
   /** Absent if the server records no traces. */
   readonly tracing?: Tracing | undefined;
 }
 
-/** The addresses at which encoders of live videos connect. */
+/** The addresses to which encoders of live videos connect. */
 export interface Streaming {
   /** The port of the RTMP ingest, on the host of the request. Undefined if the operator's own media server receives the streams. */
   readonly rtmpPort: number | undefined;
@@ -98,7 +98,7 @@ export interface Streaming {
   readonly listening?: Promise<void>;
   /**
    * D-119: sends the test clip to the ingest with a stream key. Undefined if another program receives the streams. Rejects with the reason if the
-   * stream is refused.
+   * ingest refuses the stream.
    */
   readonly playClip?: (key: string) => Promise<TestFeed>;
   /**
@@ -116,7 +116,8 @@ export interface TestFeed {
 }
 
 /**
- * Returns the id as a new string from the database. The text of an id that was cut from a request would keep the text of the whole request in memory.
+ * Returns the node's id in the string that came from the database. The text of an id that was cut from a request would keep the text of the whole
+ * request in memory.
  */
 const idOf = ({ id }: NodeRef): string => id;
 
@@ -141,7 +142,7 @@ export class World {
   readonly randomSecret: (byteCount: number) => string;
   /** The machine's time, which may differ from the world's clock. */
   readonly realNowMs: () => number;
-  /** The addresses at which encoders connect to this world. Undefined if encoders cannot connect. */
+  /** The addresses to which encoders of live videos connect in this world. Undefined if encoders cannot connect. */
   streaming: Streaming | undefined;
   readonly recordings: string | undefined;
   /**
@@ -238,7 +239,7 @@ export class World {
     await this.#closeDatabase();
   }
 
-  /** Closes a world whose data are being replaced. Running background work is not awaited, and its results are dropped. */
+  /** Closes a world whose data the server is replacing. Running background work is not awaited, and its results are dropped. */
   async abandon(): Promise<void> {
     await this.work.abandon();
     await this.#closeDatabase();
@@ -254,7 +255,7 @@ export class World {
     await this.database.close();
   }
 
-  /** Returns the world's cache for one kind of fact. Each cache of the world is created when it is first requested. */
+  /** Returns the world's cache for one type of cached fact. Each cache of the world is created when it is first requested. */
   readonly facts: FactsOf = <T>(kind: string): FactCache<T> => {
     let cache = this.#facts.get(kind);
     if (cache === undefined) {

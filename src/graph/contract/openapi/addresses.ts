@@ -11,7 +11,7 @@ export interface OpenapiOptions {
   readonly calendar: VersionCalendar;
   /** World time in Unix seconds. The time decides which marketing versions are served. */
   readonly now: number;
-  /** The absolute address of each surface. */
+  /** The absolute address at which the server serves each surface. */
   readonly addresses: Readonly<Record<SurfaceName, string>>;
   /** The node type, if the OpenAPI document has only the operations of one node type. Absent if the OpenAPI document has all node types. */
   readonly type?: string;
@@ -19,7 +19,7 @@ export interface OpenapiOptions {
   readonly surface?: SurfaceName;
 }
 
-/** A path and method, with one operation for each node type that has this edge. */
+/** A path and method of the document, with one operation for each node type that has this edge. */
 export interface Served {
   readonly path: string;
   readonly method: string;
@@ -39,7 +39,7 @@ export const typeOf = (endpoint: Endpoint): string => endpoint.nodeType ?? edgeO
 /** Changes `chatapp_account` to `ChatappAccount`, and `listLabels` to `ListLabels`. */
 export const pascal = (name: string): string => name.replace(/(?:^|_)([a-z])/g, (_, first: string) => first.toUpperCase());
 
-/** All paths of the profile, sorted. */
+/** All paths that the profile serves, sorted. */
 export function servedAddresses(registry: Registry, { profile, type, surface: only }: OpenapiOptions): Served[] {
   const found = new Map<string, Served>();
   for (const endpoint of registry.endpoints) {
@@ -72,7 +72,7 @@ function addressesOf(endpoint: Endpoint, surface: SurfaceName): Pick<Served, "pa
   if (fixedVersions[surface] !== undefined || access.versions === "unversioned") return addresses;
   const versioned = addresses.map(({ path, suffix }) => ({ path: `/{version}${path}`, suffix }));
   if (access.versions !== "marketingOrCurrent") return versioned;
-  // D-03: the address of this operation in the interface has no version.
+  // D-03: in the interface, the address of this operation has no version.
   return [...versioned, ...addresses.map(({ path, suffix }) => ({ path, suffix: `${suffix}WithoutVersion` }))];
 }
 

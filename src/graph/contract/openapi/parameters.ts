@@ -20,7 +20,7 @@ export const sharedParameters: Readonly<Record<string, Document>> = {
   }),
   before: query("before", "Returns the page before this cursor; cannot be combined with `after`.", { type: "string" }),
   after: query("after", "Returns the page after this cursor; cannot be combined with `before`.", { type: "string" }),
-  // D-15: the parameter has no pattern, because the server does not check it if the token is an app token.
+  // D-15: the parameter has no pattern, because the server does not check the proof if the token is an app token.
   appsecret_proof: query("appsecret_proof", "The HMAC-SHA256 of the access token with the app's secret as key, in hex, for apps that require it.", {
     type: "string",
   }),
@@ -121,7 +121,7 @@ function ownParameters(endpoints: readonly Endpoint[], schemas: NamedSchemas, wh
     const required = found.length === endpoints.length && found.every(({ isRequired }) => isRequired);
     // D-161: there are several ways to write a list of plain values. Documents show only the notation with commas in a single parameter.
     const isSeparated = found.every(({ schema: one }) => isListOfPlainValues(one));
-    // If the descriptions differ, each alternative of the schema has its own description.
+    // If the descriptions of the alternatives differ, each alternative keeps its own description.
     const [description = `The parameter \`${name}\`.`] = own.flatMap((one) => (typeof one.description === "string" ? [one.description] : []));
     return {
       ...query(name, description, schema),
@@ -150,7 +150,8 @@ function asEnum({ const: constant, ...schema }: Document): Document {
 }
 
 /**
- * The request body: JSON, a form whose lists and objects are JSON text (D-34), or a multipart form with files. Undefined if the method has no body.
+ * The request body: JSON, a form whose lists and objects are JSON text (D-34), or a multipart form with files. The request body is undefined if the
+ * method has no body.
  */
 export function bodyOf({ method, endpoints }: Served, schemas: NamedSchemas, where: ServedIn): Document | undefined {
   if (method !== "POST") return undefined;
@@ -172,8 +173,8 @@ export function bodyOf({ method, endpoints }: Served, schemas: NamedSchemas, whe
 }
 
 /**
- * Adds the names as properties of the schema. A key of `encoding` must be a property of the schema (OpenAPI 3.1, 4.8.15.1), and generators do not
- * look for properties inside an `anyOf`.
+ * Adds the names under `encoding` as properties of the schema. A key of `encoding` must be a property of the schema (OpenAPI 3.1, 4.8.15.1), and
+ * generators do not look for properties inside an `anyOf`.
  */
 const withProperties = (schema: Document, names: ReadonlySet<string>): Document =>
   schema.anyOf === undefined ? schema : { type: "object", properties: Object.fromEntries([...names].map((name) => [name, {}])), ...schema };
@@ -214,7 +215,7 @@ interface Rules extends Document {
   readonly anyOf?: readonly Rules[];
 }
 
-/** The rules about several parameters, for a body that cannot have files. Rules that require a file are left out. */
+/** The rules about several parameters, as they apply to a body that cannot have files. Rules that require a file are left out. */
 function withoutFiles(rules: Document, params: readonly OwnParameter[]): Rules {
   const isPossible = ({ required = [] }: Rules): boolean => required.every((name) => params.some((one) => one.name === name));
   const possible = (_: string, value: unknown): unknown => {

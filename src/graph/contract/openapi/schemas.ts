@@ -68,7 +68,8 @@ export class NamedSchemas {
       const { description, ...shape } = value as Document;
       return { ...this.add(pascal(node), shape), ...(description === undefined ? {} : { description }) };
     }
-    // Only schemas with these keywords have names. For a schema without these keywords, making the text for the lookup would be wasted work.
+    // Only schemas with the keyword `properties` or `anyOf` have names. For a schema without these keywords, making the text for the lookup would be
+    // wasted work.
     const name = "properties" in value || "anyOf" in value ? this.#names.get(JSON.stringify(value)) : undefined;
     return name === undefined ? this.#inside(value) : schemaRef(name);
   }

@@ -1,4 +1,4 @@
-/** D-34: runs a batch of up to 50 requests, with `depends_on`, names, and JSONPath references to earlier responses. */
+/** D-34: runs a batch of up to 50 requests, whose requests may have names, `depends_on`, and JSONPath references to earlier responses. */
 import { GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
 import { findHeader } from "#kernel/http-text/headers";
 import { nextPartsTurn } from "#kernel/turns";
@@ -29,7 +29,7 @@ interface BatchResponse {
 
 /**
  * Runs the requests of a batch one after the other. The list of responses has null for a successful request whose result only other requests needed,
- * and for one that depends on a failed request. `refuse` renders the error of a request that could not be run.
+ * and for one that depends on a failed request. `refuse` makes the response with the error of a request that could not be run.
  */
 export async function runBatch(
   handleRequest: HandleRequest,
@@ -105,7 +105,7 @@ function requestFor(part: BatchRequest, incoming: Pick<Incoming, "request" | "wo
 
 /**
  * The batch's tokens and `migrations_override`, which a request of the batch gets if it has none of its own. Page messaging needs three tokens
- * (D-10), so for such a request the tokens in parameters and the bearer token are decided separately.
+ * (D-10), so for such a request the server decides separately about tokens in parameters and the bearer token.
  */
 function inheritedBy(own: GraphRequest, { request: batch, registry, world }: Pick<Incoming, "request" | "world" | "registry">) {
   const { query, body } = own;
@@ -125,8 +125,8 @@ function inheritedBy(own: GraphRequest, { request: batch, registry, world }: Pic
 }
 
 /**
- * The path and query of a request of the batch, whose address may be a link of an earlier response. A request's path without a version gets the
- * version of the batch's own path.
+ * The path and query of a request of the batch; the client may have copied its address from a link of an earlier response. A request's path without a
+ * version gets the version of the batch's own path.
  */
 function addressOf(given: string, batch: GraphRequest): [path: string, queryText: string] {
   const address = given.startsWith(`${batch.baseUrl}/`) ? given.slice(batch.baseUrl.length) : given;

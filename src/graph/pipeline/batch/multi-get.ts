@@ -33,7 +33,7 @@ export interface Many {
  */
 export function manyOf({ request, registry }: Incoming, { address, method }: Authenticated): Many | undefined {
   if (address.id !== undefined || registry.findLiteral(method, address.edge ?? "") !== undefined) return undefined;
-  // D-34: null in the body means that the parameter is left out.
+  // D-34: null in the body means that the client left the parameter out.
   const batch = method === "POST" ? (request.body.batch ?? request.query.batch ?? undefined) : undefined;
   const ids = method === "GET" ? (request.query.ids ?? request.body.ids ?? undefined) : undefined;
   return batch === undefined && ids === undefined ? undefined : { name: batch === undefined ? "ids" : "batch", batch, ids };

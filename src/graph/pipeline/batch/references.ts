@@ -10,8 +10,8 @@ import type { GraphResponse } from "../request.ts";
 const REFERENCE = /\{result=([^:{}]+):(\$[^{}]*)\}/g;
 
 /**
- * The greatest number of bytes of an address after its references are resolved; a normal request has the same limit by default. A chain of references
- * could double the length of its text with each request.
+ * The greatest number of bytes of an address after its references are resolved; by default an ordinary request has the same limit. A chain of
+ * references could double the length of its text with each request.
  */
 const ADDRESS_BYTES_MAX = 16_384;
 const BODY_BYTES_MAX = 1_048_576;
@@ -59,12 +59,14 @@ export class References {
     this.#results = results;
   }
 
-  /** Resolves the references in an address. Throws `headersTooLarge`, or `invalidParameter` if the batch derives too many bytes. */
+  /**
+   * Resolves the references in an address. Throws `headersTooLarge`, or `invalidParameter` if references have made too many bytes in the whole batch.
+   */
   address(text: string): string {
     return this.#resolved(text, "address", ADDRESS_BYTES_MAX, headersTooLarge);
   }
 
-  /** Resolves the references in a body. Throws `bodyTooLarge`, or `invalidParameter` if the batch derives too many bytes. */
+  /** Resolves the references in a body. Throws `bodyTooLarge`, or `invalidParameter` if references have made too many bytes in the whole batch. */
   body(text: string, notation: Notation | undefined): string {
     return this.#resolved(text, notation, BODY_BYTES_MAX, bodyTooLarge);
   }
@@ -158,7 +160,9 @@ function stringOf(json: string): string | undefined {
   }
 }
 
-/** One step of a JSONPath. Batches support this subset of JSONPath: `$.a.b`, `$.a[0]`, `$.a.*.b`, `$.a[*]`, `$['a']`, `$..a`. */
+/**
+ * One step of a JSONPath, such as `.a` or `[0]`. Batches support this subset of JSONPath: `$.a.b`, `$.a[0]`, `$.a.*.b`, `$.a[*]`, `$['a']`, `$..a`.
+ */
 const STEP = /\.\.([\w-]+)|\.([\w-]+)|\.\*|\[(\d+)\]|\[\*\]|\['([^']*)'\]/y;
 /** The greatest number of steps in a JSONPath. No response is nested more deeply than such a path can reach. */
 const STEPS_MAX = 32;

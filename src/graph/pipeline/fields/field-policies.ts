@@ -9,8 +9,8 @@ import type { Field, FieldSet } from "../../contract/operation.ts";
 import { isPart, type Projection } from "./projection.ts";
 
 /**
- * The caller's tokens, and the policy that they have already passed. The passed policy is the operation's for a top-level field, and the object's
- * policy for a field inside an object.
+ * The caller's tokens, and the policy that these tokens have already passed. The passed policy is the operation's for a top-level field, and the
+ * object's policy for a field inside an object.
  */
 export interface FieldAccess {
   readonly policy: Policy;
@@ -33,7 +33,8 @@ export function refusalsOn(node: NodeRef, { policy: passed, check }: FieldAccess
 
 /**
  * Returns the projection without the fields that the caller may not read. If the refusal is `unseen`, the field is left out of the projection, like a
- * field without a value. If a scope, task or role is missing, the field is left out too, unless the caller named the field and `named` is `refused`.
+ * field without a value. If a scope, task or role is missing, the field is left out too, unless the caller selected it by name and `named` is
+ * `refused`.
  */
 export async function readableOf(projection: Projection, access: FieldAccess, node: NodeRef, named: "refused" | "left out"): Promise<Projection> {
   const isStrict = projection.isExplicit && named === "refused";

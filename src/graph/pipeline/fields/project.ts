@@ -33,7 +33,8 @@ type Response = Record<string, unknown>;
 const NESTED_OBJECTS_MAX = 10_000;
 
 /**
- * Makes the object of a row with a projection that needs no further reads. Nearly every response uses this function, so for speed it is synchronous.
+ * Makes the object of a row with a projection that needs no further reads. This function is synchronous for speed, because nearly every response uses
+ * it.
  */
 export function projectRow(request: ReadRequest, row: Row, { chosen }: Projection): Response {
   const response: Response = {};

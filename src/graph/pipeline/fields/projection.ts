@@ -20,12 +20,14 @@ export interface Chosen {
   readonly fieldsOfPart: string | undefined;
 }
 
-/** A selection resolved against a field set. The server makes a projection once for each request and uses it for each row. */
+/** The fields of a field set that a selection chooses. The server makes a projection once for each request and uses it for each row. */
 export interface Projection {
   readonly chosen: readonly Chosen[];
   /** Whether the caller named the fields in the parameter `fields`. */
   readonly isExplicit: boolean;
-  /** The policy of all chosen fields, at every depth. Undefined if the fields have different policies. */
+  /**
+   * The policy of all chosen fields at every depth, if they have the same one. The policy is undefined if the chosen fields have different policies.
+   */
   readonly policy: Policy | undefined;
   /** Whether at least one selected field has a value that is not in the row. */
   readonly needsReads: boolean;
@@ -36,7 +38,10 @@ export interface Projection {
   readonly leftOut: readonly string[];
 }
 
-/** The cached projections of one field set, by profile and selection. When a selection is garbage-collected, its projection is, too. */
+/**
+ * The cached projections of one field set, by profile and selection. When the garbage collector removes a selection, it removes the selection's
+ * projection, too.
+ */
 interface Resolved {
   readonly strict: WeakMap<Selection, Projection>;
   readonly clients: WeakMap<Selection, Projection>;
@@ -50,8 +55,8 @@ const DEFAULTS: Selection = new Map();
 type IsField = (name: string) => boolean;
 
 /**
- * Returns the projection of a selection. If the field set does not have a selected field, throws `invalidParameter` for the parameter `fields`, or
- * `fieldUnavailable`.
+ * Returns the projection of a selection, which says which fields the response has. If the field set does not have a selected field, throws
+ * `invalidParameter` for the parameter `fields`, or `fieldUnavailable`.
  */
 export function projectionOf(set: FieldSet, selection: Selection | undefined, profile: "strict" | "clients", isField: IsField): Projection {
   let ofSet = resolved.get(set);
@@ -73,7 +78,10 @@ function defaultsOf(set: FieldSet, profile: "strict" | "clients"): Selection {
   return new Map(names.map((name) => [name, undefined]));
 }
 
-/** The selection with the default fields added, if the selection asks for them. D-33: `page,page{id}` also selects the default fields of the page. */
+/**
+ * The selection with the default fields added, if one of its items asks for all default fields. D-33: the selection `page,page{id}` contains the
+ * default fields of the page, too.
+ */
 function withDefaults(selection: Selection, defaults: Selection): Selection {
   const { names, isAlsoWhole } = named(selection);
   return isAlsoWhole ? (joined(defaults, names) as Selection) : names;
@@ -116,7 +124,7 @@ function requireLeftOut(name: string, served: readonly string[], profile: "stric
 function choose(name: string, field: Field, selection: Selection | undefined, profile: "strict" | "clients", isField: IsField): Chosen {
   const ofPart = setOfPart(field);
   if (ofPart !== undefined) {
-    // A wrong name is refused before anything is read or written, with the same error as in a separate read of the edge or reference.
+    // A wrong field name is refused before anything is read or written, with the same error as in a separate read of the edge or reference.
     projectionOf(ofPart, selection, profile, isField);
     return { name, field, inner: undefined, keys: undefined, fieldsOfPart: selection && fieldsOfPart(field, ofPart, selection, profile) };
   }
@@ -129,10 +137,10 @@ function choose(name: string, field: Field, selection: Selection | undefined, pr
 const fieldsOfPart = ({ edge }: Field, ofPart: FieldSet, selection: Selection, profile: "strict" | "clients"): string =>
   selectionText(withDefaults(selection, edge === undefined ? new Map([["id", undefined]]) : defaultsOf(ofPart, profile)));
 
-/** The field set of the nodes behind an edge or a reference. */
+/** The field set of the nodes to which an edge or a reference leads. */
 const setOfPart = ({ edge, reference }: Field): FieldSet | undefined => edge?.items ?? reference?.set?.();
 
-/** Whether the field's value comes from a separate read as the caller, which checks policies of its own. */
+/** Whether the field's value comes from a separate read with the caller's rights, which checks policies of its own. */
 export const isPart = ({ edge, reference }: Field): boolean => edge !== undefined || reference !== undefined;
 
 const isMoreThanItsRow = ({ field, keys }: Chosen): boolean =>
@@ -144,12 +152,12 @@ function onePolicyOf(chosen: readonly Chosen[]): Policy | undefined {
   return checked.every(({ field, inner }) => field.policy === policy && (inner === undefined || inner.policy === policy)) ? policy : undefined;
 }
 
-/** The selected keys of an object. A key whose value is undefined is selected with its whole value. */
+/** The keys of an object that the caller selected. A key whose value is undefined is selected with its whole value. */
 export type Keys = ReadonlyMap<string, Keys | undefined>;
 
 /**
- * The selected keys of an object. Undefined if all keys are selected. Throws `invalidParameter` for the parameter `fields` if the schema does not
- * have a selected name.
+ * The keys of an object that the caller selected. Undefined if the caller selected all keys. Throws `invalidParameter` for the parameter `fields` if
+ * the schema does not have a selected name.
  */
 export function keysOf(holder: string, schema: TSchema, selection: Selection, profile: "strict" | "clients"): Keys | undefined {
   const properties = propertiesOf(schema);
@@ -161,7 +169,7 @@ export function keysOf(holder: string, schema: TSchema, selection: Selection, pr
     if (property === undefined) requireLeftOut(name, Object.keys(properties), profile);
     else keys.set(name, inner === undefined ? undefined : keysOf(name, property as TSchema, inner, profile));
   }
-  // D-33: an object with an id always shows the id.
+  // D-33: an object that has an id always shows the id.
   if (Object.hasOwn(properties, "id") && !keys.has("id")) keys.set("id", undefined);
   return isAlsoWhole ? undefined : keys;
 }
@@ -170,7 +178,7 @@ export function keysOf(holder: string, schema: TSchema, selection: Selection, pr
 const propertiesOf = (node: SchemaNode): SchemaNode["properties"] =>
   node.properties ?? (node.items === undefined ? undefined : propertiesOf(node.items));
 
-/** Returns an object with only these keys, or a list whose objects have only these keys. */
+/** Returns an object with only the selected keys, or a list whose objects have only these keys. */
 export function valueWithin(value: unknown, keys: Keys): unknown {
   if (Array.isArray(value)) return value.map((element) => valueWithin(element, keys));
   if (typeof value !== "object" || value === null) return value;

@@ -170,7 +170,7 @@ onEachDatabase("selection inside fields", (database) => {
 
   test("D-33: a field that is named with and without braces has both selections", async () => {
     const plaza = await open();
-    // Links repeat the selection as it was sent.
+    // The links of a list repeat the selection as the client sent it.
     const shown = async (path: string, fields: string) =>
       JSON.parse(JSON.stringify((await read(plaza, path, fields)).body, (key, value) => (key === "next" ? "…" : value)));
     const alike: [path: string, twice: string, once: string][] = [

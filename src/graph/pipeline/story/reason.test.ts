@@ -13,7 +13,7 @@ import { refusalStory } from "./story.ts";
 
 const labels = "/v26.0/2001/custom_labels";
 
-/** The reason of a request as the log has it. */
+/** The reason in the log why a request was refused or caused no webhook. */
 async function reason(
   plaza: TestPlaza,
   method: string,

@@ -4,8 +4,8 @@ import type { ServedPart } from "../request.ts";
 import { restOf, type StoryRest } from "./story-text.ts";
 
 /**
- * D-376: the greatest number of characters of the requests of a batch in its story. A story has at most 16,384 characters, and the limit leaves space
- * in it for the tokens, versions and webhooks of the batch.
+ * D-376: the greatest number of characters that the requests of a batch take in its story. A story has at most 16,384 characters, and the limit
+ * leaves space in it for the tokens, versions and webhooks of the batch.
  */
 const PARTS_CHARACTERS_MAX = 12_288;
 /** The greatest number of requests of a batch that a story lists. All 50 requests fit, because their paths are cut to 100 characters. */

@@ -45,7 +45,7 @@ export interface RequestStory {
   readonly unsent?: readonly UnsentEvent[];
   /** The requests of a batch or of `ids=`, in the order in which they ran. */
   readonly parts?: readonly StoryPart[];
-  /** The number of requests that are not listed because the story has no space for them. */
+  /** The number of requests that the story does not list because it has no space for them. */
   readonly parts_left_out?: number;
 }
 
@@ -90,12 +90,12 @@ export type StoryRest = Partial<Omit<RequestStory, "steps" | "credentials" | "po
   readonly step_count?: number;
   /** The durations of the steps in microseconds. */
   readonly durations?: readonly number[];
-  /** The tokens that were refused. */
+  /** The tokens of the request that the server refused. */
   readonly dead?: readonly StoryCredential[];
 };
 
 /**
- * The greatest number of characters of a story. The parameters have a limit of their own, and the other facts of a story take a few hundred
+ * The greatest number of characters of a request's story. The parameters have a limit of their own, and the other facts of a story take a few hundred
  * characters.
  */
 const STORY_CHARACTERS_MAX = 16_384;

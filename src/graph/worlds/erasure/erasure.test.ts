@@ -94,7 +94,7 @@ onEachDatabase("D-172: a person is erased", (database) => {
 
   test("nothing in the database names them or contains a text of theirs; everything of others stays", async () => {
     const { plaza, request, receiver, message, report, erase, held } = await open();
-    // The receiver's response may repeat the webhook's body.
+    // The stored response of the receiver may repeat the webhook's body.
     receiver.response = ({ body }) => new Response(body.slice(0, 200), { status: body.includes("waits") ? 500 : 200 });
     await message(ada.phone, `${ADA} delivered`);
     await message(bob.phone, `${BOB} delivered`);

@@ -24,8 +24,8 @@ export async function beginErasure(tx: Transaction, world: World, ids: readonly 
 }
 
 /**
- * The job that erases a person. Each feature and the webhooks module erase data in transactions of their own. The job may run again, because it then
- * finds no more data.
+ * The job that erases a person. Each feature and the webhooks module erase data in transactions of their own. The job of an erasure may run again,
+ * because in a second run it finds no more data.
  */
 const erase = (features: readonly Feature[]): JobKind<World> => ({
   kind: KIND,

@@ -13,7 +13,10 @@ export type ReadEntry = (value: unknown) => unknown;
 
 const made = new WeakMap<TSchema, ReadEntry>();
 
-/** Makes the reader of a world file's entry, once for each schema. Throws an ordinary `Error` if the schema has keywords that no reader supports. */
+/**
+ * Makes the reader of a world file's entry, once for each schema. Throws an ordinary `Error` if the schema of the entry has keywords that no reader
+ * supports.
+ */
 export function entryReader(schema: TSchema): ReadEntry {
   const known = made.get(schema);
   if (known !== undefined) return known;

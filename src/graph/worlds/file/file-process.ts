@@ -20,7 +20,8 @@ export type FromFileReader =
   | { readonly kind: "problem"; readonly problem: string; readonly path: string; readonly line: number | undefined };
 
 /**
- * The longest time that the parent waits for one answer of the child process. The runtime's parser takes half a minute for a world file of 256 MB.
+ * The longest time that the parent waits for one answer of the child process. For comparison, the runtime's parser takes half a minute for a world
+ * file of 256 MB.
  */
 const TURN_MS_MAX = 120_000;
 /** The greatest number of characters of a message between the processes. Sending and receiving a message of this length takes a millisecond. */

@@ -2,7 +2,7 @@
  * Imports and exports world files (docs/operating/worlds.md). A new world can begin with the data of a world file, and the file's data can be merged
  * into an existing world. An export writes a world's data into a world file.
  *
- * **Invariant:** a file is loaded completely or not at all, in one transaction, and loading sends no webhooks.
+ * **Invariant:** a world file is loaded completely or not at all, in one transaction, and loading sends no webhooks.
  */
 import { type TSchema, Type } from "typebox";
 import type { NodeRef } from "#auth/token";
@@ -223,7 +223,7 @@ export async function requireReferences(
 }
 
 /**
- * Stores the entries of one section of the world file. If `only` is given, just the entries in `only` are stored, and the others are only checked for
+ * Stores the entries of one section of the world file. If `only` is given, only its entries are stored, and the server checks the others just for
  * repeated identities.
  */
 export async function insertAll(
@@ -257,7 +257,9 @@ export async function insertAll(
 export const identityOf = (section: WorldSection, entry: WorldEntry): string =>
   (section.identity ?? ["id"]).map((key) => String(entry[key])).join(" ");
 
-/** Whether the entries of a section have an identity. Entries without an identity are always added as new records, even when a file is merged. */
+/**
+ * Whether the entries of a section have identifying keys. Entries without an identity are always added as new records, even when a file is merged.
+ */
 export const hasIdentity = (section: WorldSection): boolean => section.identity?.length !== 0;
 
 const nameOfIdentity = (section: WorldSection): string => (section.identity ?? ["id"]).join(" and ");
@@ -347,7 +349,8 @@ export function exportWorld(
       (page) => listTokens(reader, page),
       (token) => all.push(token),
     );
-    // The export lists the oldest token first. An import makes the ids of tokens in the order of the file, so the next export has the same order.
+    // The export lists the oldest token first. An import makes the ids of tokens in the order of the file, so the next export lists the tokens in the
+    // same order.
     for (const token of all.reverse()) {
       await pace.count(1);
       const hash = await findTokenHash(reader, token.id);
@@ -364,7 +367,7 @@ type ReadList<T> = (page: {
 }) => Promise<{ rows: readonly T[]; hasNext: boolean; lastKey?: readonly string[] }>;
 
 /**
- * Counts the rows of an export, and lets other requests run after a number of rows. An export of many short lists makes no more pauses than an export
+ * Counts the rows of an export, and lets other requests run after every few rows. An export of many short lists makes no more pauses than an export
  * of one long list.
  */
 class Pace {

@@ -58,8 +58,8 @@ async function takeAll<T>(parts: AsyncIterable<WorldPart>, taker: PartsTaker<T>)
 }
 
 /**
- * The greatest length of an entry in a world file. For comparison, the entry of a page with 10,000 people takes some 600,000 characters. A longer
- * entry would need too much memory.
+ * The greatest length of an entry in a world file. For comparison, the entry of a page with 10,000 people takes some 600,000 characters. An entry
+ * that is longer than this would need too much memory.
  */
 const ENTRY_CHARACTERS_MAX = 4_194_304;
 

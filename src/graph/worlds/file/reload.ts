@@ -29,8 +29,8 @@ export interface Reloaded {
 }
 
 /**
- * Applies the difference between two texts of a world file to the world. `before` is the text that was loaded last. If applying the difference throws
- * `WorldFileProblem`, the world is unchanged.
+ * Applies the difference between two texts of a world file to the world. `before` is the text of the world file that was loaded last. If applying the
+ * difference throws `WorldFileProblem`, the world is unchanged.
  */
 export async function reloadWorld(world: OpenWorld, registry: Registry, before: string, after: string): Promise<Reloaded> {
   const [old, file] = [await readWorldFile({ text: before }, world, registry), await readWorldFile({ text: after }, world, registry)];
@@ -117,7 +117,7 @@ async function remove(tx: Transaction, registry: Registry, world: OpenWorld, sec
   await removeNode(tx, registry, world, section, identityOf(section, entry));
 }
 
-/** Checks the references of the stored entries, and all references to entries that the new file no longer has. */
+/** Checks the references in the entries that were stored, and all references to entries that the new file no longer has. */
 function requireTouched(
   tx: Transaction,
   world: OpenWorld,
@@ -138,7 +138,7 @@ async function storeTokens(
 ): Promise<void> {
   const hashes = (tokens: Iterable<TokenEntry>): string[] => [...tokens].map(tokenHashOf).filter((hash) => hash !== undefined);
   for (const hash of hashes(removed)) await world.tokens.revoke(tx, hash, unixSeconds(world.clock));
-  // A stored token never changes, so a changed token replaces it, even if the stored token has been revoked meanwhile.
+  // A stored token never changes, so a changed token in the file replaces the stored one, even if that was revoked meanwhile.
   for (const hash of hashes(stored)) await world.tokens.forget(tx, hash);
   for (const [index, entry] of entries.entries()) if (stored.has(entry)) await insertTokenEntry(tx, world, entry, `tokens[${index}]`, false);
 }

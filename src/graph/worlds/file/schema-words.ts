@@ -48,13 +48,13 @@ export const worldId = Type.Unsafe<NodeId>({
 });
 
 /**
- * The schema of the id of an existing node of one of these types. If `ownerKey` is given, the entry has the id of an owner under this key, and the
- * node must belong to that owner.
+ * The schema of the id of an existing node of one of the given types. If `ownerKey` is given, the entry has the id of an owner under this key, and
+ * the node must belong to that owner.
  */
 export const idOf = (types: string | readonly string[], ownerKey?: string): typeof worldId =>
   Type.Unsafe<NodeId>({ ...worldId, [REFERS_TO]: { types: [types].flat(), ownerKey } satisfies RefersTo });
 
-/** The schema of a map with only these keys. */
+/** The schema of a map that may have only the given keys. */
 export const closedMap = <P extends TProperties>(keys: P, description?: string) =>
   Type.Object(keys, { additionalProperties: false, ...(description === undefined ? {} : { description }) });
 
@@ -79,7 +79,7 @@ export const worldTime = Type.Unsafe<number>({
 /** The schema of an optional point in time with a default. `seconds` is the default of the time, in Unix seconds. */
 export const worldTimeOr = (seconds: number): typeof worldTime => Type.Unsafe<number>({ ...worldTime, default: seconds });
 
-/** Matches a point in time: date, time, fraction and offset. A date without a time means its first second in UTC. */
+/** Matches the text of a point in time: date, time, fraction and offset. A date without a time means its first second in UTC. */
 const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i;
 
 /** Whether a date such as 30 February exists. The check is needed because `Date.parse` accepts 30 February as a day of March. */

@@ -58,7 +58,10 @@ export function section<S extends TObject, R extends object>(parts: SectionParts
   };
 }
 
-/** Makes a section for nodes that belong to an owner. The feature finds a node with an owner in its table by the owner's id and the node's id. */
+/**
+ * Makes a section of the world file for nodes that belong to an owner. The feature finds a node with an owner in its table by the owner's id and the
+ * node's id.
+ */
 export const ownedSection = <S extends TObject, R extends object>(parts: OwnedParts<S, R>): WorldSection =>
   section<S, R>({
     ...parts,

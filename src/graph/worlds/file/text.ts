@@ -89,7 +89,7 @@ const ALIAS = /(?:^|[\s[{,:?-])\*[^\s[\]{},]/;
 
 /**
  * Throws for the first alias in the YAML, because a few lines of aliases to lists of aliases expand to gigabytes. An alias without an anchor is
- * usually a word with a star before it.
+ * usually a word that the author has written after a star.
  */
 async function refuseAliases(text: string): Promise<void> {
   if (!ALIAS.test(text)) return;

@@ -41,8 +41,8 @@ export async function readYaml(text: string): Promise<unknown> {
 const NUMBERS = /(?<![^\s[{,:])[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?(?=[\s\]},:]|$)/g;
 
 /**
- * D-324: refuses numbers whose digits a parser would change. The package's lexer recognizes texts and lines; it runs only if the text may have a
- * number that a parser would change.
+ * D-324: refuses numbers in the YAML whose digits a parser would change. The package's lexer recognizes texts and lines; it runs only if the text may
+ * have a number that a parser would change.
  */
 async function refuseInexactNumbers(text: string): Promise<void> {
   if (!text.matchAll(NUMBERS).some(([number]) => losesDigits(number))) return;
@@ -71,8 +71,8 @@ function repeatsKey(text: string): boolean {
 }
 
 /**
- * The position of the second of two equal keys in a map. The package's own check would take quadratic time, because it compares each key with every
- * other key.
+ * The position in the YAML text of the second of two equal keys in a map. The npm package's own check for equal keys would take quadratic time,
+ * because it compares each key with every other key.
  */
 async function findRepeatedKey(document: Document): Promise<number | undefined> {
   const { isScalar, visit } = await import("yaml");

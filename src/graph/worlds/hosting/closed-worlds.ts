@@ -39,7 +39,7 @@ export class ClosedWorlds {
     return { world, door: new ClosedDoor(look, world), leave: () => {} };
   }
 
-  /** Closes the empty worlds. */
+  /** Closes the empty worlds that answer for closed worlds. */
   async close(): Promise<void> {
     for (const opening of this.#empty.values()) await opening.then((world) => world.close());
   }

@@ -1,6 +1,6 @@
 /**
- * Closes worlds that are not used, and opens worlds again when they have work. Idle worlds have no timers of their own. While any world is open, one
- * timer looks for unused worlds. Another timer opens the idle world that has work next.
+ * Closes worlds that are not used, and opens worlds again when they have work. Idle worlds do not have timers of their own. While any world is open,
+ * one timer looks for unused worlds. Another timer opens the idle world that has work next.
  */
 
 /**
@@ -31,11 +31,11 @@ export class IdleWorlds {
     this.#options = options;
   }
 
-  /** Records that the world has been opened. */
+  /** Records that a world has been opened. */
   opened(name: string): void {
     this.#wakeTimes.delete(name);
     if (this.#looking !== undefined || this.#isStopped) return;
-    // The search needs a timer, because an unused world causes no events. The timer does not keep the program running.
+    // The search for unused worlds needs a timer, because an unused world causes no events. The timer does not keep the program running.
     this.#looking = setTimeout(() => this.#look(), LOOK_EVERY_MS);
     this.#looking.unref();
   }

@@ -25,8 +25,8 @@ import {
 } from "./worlds.store.ts";
 
 /**
- * The time for which a lease is valid without renewal. A running process rarely stalls for longer than this time. If a process is killed, its worlds
- * stay without a process for this time.
+ * The time for which a process's lease of a world is valid without renewal. A running process rarely stalls for longer than this time. If a process
+ * is killed, its worlds stay without a process for this time.
  */
 const LEASE_MS = 10_000;
 /** The time between two renewals of a lease. Four renewals can fail before the lease expires. */
@@ -129,7 +129,7 @@ export class OpenWorlds {
     }
   }
 
-  /** Opens the world in this process, because the world has work. The world may already be open in this process. */
+  /** Opens the world in this process, because the world has work. The world may be open in this process already. */
   wake(name: string): void {
     if (this.#waking.has(name)) return;
     this.#waking.add(name);
@@ -156,7 +156,10 @@ export class OpenWorlds {
     await this.#lastWoken;
   }
 
-  /** Gives the worlds that are still open in this process to other processes. Called while the first world is open, or after it failed to open. */
+  /**
+   * Gives the worlds that are still open in this process to other processes. Called while the first world is open, or after the first world could not
+   * be opened.
+   */
   async leave(): Promise<void> {
     const { database, process, onError } = this.#options;
     try {

@@ -85,7 +85,7 @@ export class WorldPlaces {
 
   /**
    * Finds the database in which a world must be opened. If the world is being moved, waits for the end of the move. If the list of worlds cannot be
-   * reached, the result is the last known database, unless that is the first one, which has the list. Rejects with `databaseUnreachable`.
+   * reached, the result is the world's last known database, unless that is the first one, which has the list. Rejects with `databaseUnreachable`.
    */
   async find(name: string): Promise<string | null> {
     const endMs = this.#options.realNowMs() + WAIT_MS_MAX;
@@ -132,7 +132,7 @@ export class WorldPlaces {
 
   /**
    * Moves a world. The caller makes sure that no other process moves the world. Returns false if the world does not exist. Rejects if the world could
-   * not be moved.
+   * not be moved to the new database.
    */
   async move(name: string, to: string): Promise<boolean> {
     const { first, announce, realNowMs, close } = this.#options;
@@ -161,7 +161,7 @@ export class WorldPlaces {
     return true;
   }
 
-  /** Completes a move after the process that began it has ended. */
+  /** Completes the move of a world after the process that began the move has ended. */
   async resume(name: string): Promise<void> {
     const place = await findPlace(this.#options.first().reader, name);
     if (place?.moving_to == null || !this.has(place.moving_to)) return;

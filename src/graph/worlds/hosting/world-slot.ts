@@ -13,7 +13,7 @@ interface WorldSlotOptions {
   readonly name: string;
   readonly memory: WorldMemory;
   openDatabase(): Promise<Database>;
-  /** Called after the world's database was closed. */
+  /** Called after the database of the world was closed. */
   databaseClosed(): void;
   /**
    * Opens the world on its database, and starts its background work if the server does background work. `isRenewed`: whether this process already had
@@ -184,7 +184,7 @@ export class WorldSlot {
     });
   }
 
-  /** Reopens the world if this process has it open. Called when another process has replaced the world's data. */
+  /** Reopens the world if this process has it open. Called when another process has replaced the data of this world. */
   replaced(): Promise<void> {
     return this.#alone(async () => {
       const opened = this.#opened;
@@ -328,7 +328,7 @@ export class WorldSlot {
   }
 }
 
-/** The name under which the data of a new world are saved, for resets. A snapshot of a user cannot have this name. */
+/** The name under which a new world's data are saved, so that the world can be reset to them. A snapshot of a user cannot have this name. */
 export const BEGINNING = "_beginning";
 
 /** Matches the name of a snapshot. A snapshot's name is a valid file name on every system, and begins with a letter or digit. */
@@ -343,7 +343,7 @@ export async function keepWorld({ clock, database }: OpenWorld, state: string): 
 }
 
 /**
- * Restores saved data. If `state` is undefined, the world becomes empty. Returns false without any change if no saved data have this name.
+ * Restores saved data. If `state` is undefined, the world becomes an empty one. Returns false without any change if no saved data have this name.
  * Rejects with `StateOutdated` if another version of the server saved the data and they cannot be converted.
  */
 export async function bringBack(database: Database, state: string | undefined, realNowMs: () => number): Promise<boolean> {

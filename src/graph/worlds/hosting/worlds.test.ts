@@ -80,7 +80,7 @@ async function opened(openMax = 100) {
   };
   const openings = async (): Promise<string[]> =>
     (await worlds.default.database.reader.all<{ name: string }>(sql`SELECT o.name FROM open_worlds o ORDER BY o.name`)).map(({ name }) => name);
-  /** Closes unused worlds in two calls, because the first call still counts the use before it. */
+  /** Closes unused worlds in two calls, because after the first call the world still counts as used. */
   const closeIdle = (): Promise<boolean> => worlds.closeUnused().then(() => worlds.closeUnused());
   return { worlds, seen, real, work, failures, openNames, write, wordIn, openings, closeIdle };
 }

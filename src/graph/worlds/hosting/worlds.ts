@@ -104,8 +104,8 @@ export class Worlds {
   }
 
   /**
-   * The names that programs asked for and that Plaza does not have. The collection of names exists once for each world of this process, including
-   * idle worlds.
+   * The collection of the names that programs asked for and that Plaza does not have. The collection of names exists once for each world of this
+   * process, including idle worlds.
    */
   unserved(): UnservedNames[] {
     return [...this.#slots.values()].flatMap(({ memory }) => memory.unserved ?? []);
@@ -233,7 +233,8 @@ export class Worlds {
   }
 
   async #make(name: string, fill?: (world: OpenWorld) => Promise<void>, at?: string): Promise<boolean> {
-    // If two requests created the same world at once, both would write to one database, and if one failed, it would delete the data of the other.
+    // If two requests could create the same world at once, both would write to one database, and the one that failed would delete the data of the
+    // other.
     if ((await this.#find(name)) !== undefined || this.#slots.has(name) || this.#unmade.has(name)) return false;
     this.#unmade.add(name);
     const slot = this.#newSlot(name);
@@ -353,7 +354,7 @@ export class Worlds {
     return isClosed || slot.world === undefined;
   }
 
-  /** Closes the least recently used of all worlds that are not in use and have no work. Returns whether a world was closed. */
+  /** Closes the least recently used of all worlds that are not in use and have no work. Returns whether the function has closed a world. */
   async #closeLeastUsed(): Promise<boolean> {
     const others = [...this.#slots.values()].filter((slot) => slot !== this.#first && slot.canClose);
     const [oldest] = others.sort((one, other) => one.lastUse - other.lastUse);
