@@ -43,7 +43,7 @@ export interface Field<R = Row> {
   load?(request: ReadRequest, reader: Reader, rows: readonly R[]): Promise<readonly unknown[]>;
   readonly nested?: Nested<R>;
   /**
-   * Set if the field refers to another node. The value of such a field is the `id` of the node to which the field refers. If the caller selects
+   * Set if the field refers to another node. The value of a field that refers to a node is the `id` of that node. If the caller selects
    * fields inside a reference, the value is a read of the referenced node with the caller's rights (D-38).
    */
   readonly reference?: Reference<R>;
@@ -153,7 +153,7 @@ interface OperationBase extends Access {
   readonly method: Method;
   /** The node type to which the operation belongs. Null if the operation's path has no id (`/debug_token`). */
   readonly on: string | null;
-  /** The edge. For a path without an id, `edge` is the whole path. The edge of the operation; null if the operation is on the node itself. */
+  /** The edge of the operation, or the whole path if the path does not have an id. Null if the operation is on the node itself. */
   readonly edge: string | null;
   /** The callers who may know that the node exists, if this operation allows more of them than the node type does. */
   readonly visibility?: Policy;
@@ -161,10 +161,10 @@ interface OperationBase extends Access {
   readonly alsoUnder?: string;
   readonly params: TObject;
   /**
-   * D-40: parameters that belong either in the query or in the body. The profile `strict` reads such a parameter only from the query, or only from
-   * the body, as the contract says. The profile `clients` reads such a parameter from both query and body. Both profiles refuse a request if its
-   * query and its body have different values for such a parameter. For parameters that may be in the query and in the body, the body has precedence
-   * (D-34).
+   * D-40: parameters that belong either in the query or in the body. The profile `strict` reads the listed parameters only from the query, or only
+   * from the body, as the list says. The profile `clients` reads the listed parameters from both query and body. Both profiles refuse a request if
+   * its query and its body have different values for a listed parameter. For parameters that may be in the query and in the body, the body has
+   * precedence (D-34).
    */
   readonly places?: Readonly<Record<string, Place>>;
   /**
@@ -230,7 +230,7 @@ export interface OperationRequest<P = unknown> {
   readonly caller: Caller;
   readonly version: Version;
   readonly world: World;
-  /** D-82: whether the named migration is on for this request. `as` has the app's data that the handler has just read, if it has read them. */
+  /** D-82: whether the named migration is on for this request. `as` has the app's current data, if the handler has already read the app. */
   isMigrated(name: string, as?: MigratedApp): boolean;
   readonly graphRequest: GraphRequest;
 }
@@ -258,7 +258,7 @@ export type Served =
       readonly contract: WriteOperation;
       readonly submit: (request: OperationRequest) => Promise<unknown>;
       /**
-       * Called if the request's parameters do not match the contract. If they do not match, the handler gets the parameters as the client sent them.
+       * Called if the request's parameters do not match the contract. If the parameters do not match, the request has them as the client sent them.
        */
       readonly refused?: (request: OperationRequest<Parameters>, error: unknown) => void;
       readonly notes?: undefined;
@@ -301,8 +301,7 @@ export function serveWrite<P extends TObject, A extends TSchema, Prepared = unde
 }
 
 /**
- * A write that uses one transaction for several requests. For such a shared write, the feature opens the transaction, and responds to each request
- * after the commit.
+ * A write that uses one transaction for several requests. The feature opens the shared transaction, and responds to each request after the commit.
  */
 export const serveIntake = <P extends TObject, A extends TSchema>(
   contract: WriteOperation<P, A>,

@@ -37,7 +37,7 @@ onEachDatabase("the pipeline", (database) => {
     const begun: string[] = [];
     const plaza = await open({ workBegins: (work: string, id?: string) => begun.push(id === undefined ? work : `${work} of ${id}`) });
     await plaza.post(labels, { ...all("page"), body: { page_label_name: "held" } });
-    // The three fields of the write are its parameters, its transaction and its response.
+    // A write has three steps that may hold the event loop: its parameters, its transaction and its response.
     expect(begun.splice(0)).toEqual(["createLabel", "createLabel", "createLabel"]);
   });
 

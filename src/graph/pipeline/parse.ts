@@ -182,7 +182,7 @@ const withFiles = (parameters: Parameters, { files }: Pick<GraphRequest, "files"
 
 /**
  * Checks the parameters that belong only in the query or only in the body. Throws `invalidParameter` if the query and the body have different values
- * for such a parameter, and in the profile `strict` also if only the wrong one has it.
+ * for a parameter, and in the profile `strict` also if only the wrong one has the parameter.
  */
 export function checkPlaces({ query, body }: Placed, places: Readonly<Record<string, Place>>, profile: Profile): void {
   for (const name in places) {

@@ -73,8 +73,8 @@ export interface Versioned extends Visible {
 export type Reached = Partial<Versioned> & { readonly concealed?: Endpoint; readonly many?: ManyName };
 
 /**
- * D-375: the operation names of batches and of requests with `ids=`. The operation name of such a request is the name of the parameter that
- * contains its requests (D-34).
+ * D-375: the operation names of batches and of requests with `ids=`. The operation name of a batch or of a request with `ids=` is the name of the
+ * parameter with its requests (D-34).
  */
 export const manyNames = ["batch", "ids"] as const;
 export type ManyName = (typeof manyNames)[number];

@@ -158,8 +158,8 @@ interface Open {
 class DigitKeeper {
   readonly #text: string;
   /**
-   * The first `#depth` elements of the stack are the lists and objects that are open. The elements after them are reused for lists and objects that
-   * open later.
+   * The first `#depth` elements of the stack are the lists and objects that are open. The elements of the stack from `#depth` on are reused for lists
+   * and objects that open later.
    */
   readonly #open: Open[] = [];
   #depth = 0;

@@ -50,7 +50,8 @@ function withNames({ [NAMES_OF]: what, ...schema }: PlainSchema, { namesOf }: Se
 export const isFile = (schema: PlainSchema): boolean => schema.format === "binary";
 
 /**
- * The schema of JSON that a caller sends to the control API. In such JSON, a key with a default is optional, and null means that the key is left out.
+ * The schema of JSON that a caller sends to the control API. In JSON for the control API, a key with a default is optional, and null means that the
+ * key is left out.
  */
 export const sentSchema = (schema: unknown): PlainSchema => plain(schema, (one) => withOptionalKeys(inSafeRange(withoutRules(one))));
 

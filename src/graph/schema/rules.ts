@@ -53,7 +53,7 @@ const requiring =
     for (const name of names) if (!has(read, name)) throw new ValueProblem("is required", name);
   };
 
-/** The rules in one branch (`then` or `else`) of a condition. Such rules are about required keys, allowed keys and the values of keys. */
+/** The rules in one branch (`then` or `else`) of a condition. The rules of a branch are about required keys, allowed keys and the values of keys. */
 function branchOf(node: SchemaNode, readKey: ReadKey, names: readonly string[]): Rule[] {
   const { required = [], properties = {}, additionalProperties } = node;
   const rules: Rule[] = [requiring(required), ...rulesOf(node, readKey, [...names])];

@@ -20,7 +20,7 @@ export interface Dialect {
   };
   /**
    * The dialect's readers by the name that a schema has under `x-plaza-read-as`. If the dialect has no reader with the name under `x-plaza-read-as`,
-   * the schema's other keywords apply. Such a reader throws `ValueProblem` if the value is wrong.
+   * the schema's other keywords apply. A dialect's reader throws `ValueProblem` if the value is wrong.
    */
   readonly readings: Readonly<Record<string, (value: unknown) => unknown>>;
   /** Whether undeclared keys of an object are copied or left out, if the schema does not decide that. */

@@ -141,7 +141,7 @@ async function readState(reader: Reader): Promise<ClockState | undefined> {
   return text === undefined ? undefined : (JSON.parse(text) as ClockState);
 }
 
-/** The moves of clocks that are running, by the work loop of the world. The key of this map is the work loop of the world. */
+/** The moves of clocks that are running now. The key of this map is the work loop of the world. */
 const moves = new WeakMap<WorkLoop, object>();
 
 /** An object that identifies the running move of a world's clock. Undefined if the clock is not being moved. */

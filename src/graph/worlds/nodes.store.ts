@@ -32,7 +32,7 @@ export async function deleteNode(tx: Transaction, id: NodeId): Promise<void> {
 
 /**
  * The greatest number of new ids that the server tries for one node. A world file contains at most a few of the ids that the world would make, so if
- * more ids are already in use, there is another reason.
+ * `insert` refuses more ids, it has another reason.
  */
 const TRIES_MAX = 1_000;
 

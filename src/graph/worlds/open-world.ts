@@ -55,7 +55,7 @@ interface WorldOptions {
   /** Makes ids that grow with time. Because of `processNumber`, two processes never make the same id. */
   readonly timeOrderedIds: (processNumber: () => number) => IdMinter;
   readonly seededIds: (next: bigint) => IdMinter;
-  /** Absent if the server records no traces. */
+  /** Absent if the server does not record traces. */
   readonly tracing?: Tracing | undefined;
 }
 

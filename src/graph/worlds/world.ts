@@ -79,7 +79,7 @@ export interface WorldParts {
   readonly recordings: string | undefined;
   /** The server's keys, from which the keys of cursors and sealed secrets are derived. */
   readonly keys: KeyRing;
-  /** Absent if the server records no traces. */
+  /** Absent if the server does not record traces. */
   readonly tracing?: Tracing | undefined;
 }
 

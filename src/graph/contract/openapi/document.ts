@@ -24,8 +24,8 @@ form, which has only texts: in both, a number, true or false may be sent as text
 form.`;
 
 /**
- * A text that changes whenever the passing of world time changes the OpenAPI document. Such texts can be compared only for documents with the same
- * calendar and options.
+ * A text that changes whenever the passing of world time changes the OpenAPI document. The texts of two documents can be compared only if the
+ * documents have the same calendar and options.
  */
 export const servedNow = ({ calendar, now }: Pick<OpenapiOptions, "calendar" | "now">): string =>
   [

@@ -5,7 +5,7 @@ import { onEachDatabase } from "#harness/databases";
 import { startReceiver } from "#harness/receiver";
 import { everyValue } from "#harness/search/stored-values";
 
-/** The ids of Ada, who is erased. The ids of Bob, whose data must stay. */
+/** The ids of Ada, who is erased. Bob, whose ids are in the next constant, is not erased. */
 const ada = {
   user: "7203685477580001",
   psid: "7203685477580002",

@@ -13,7 +13,7 @@ export interface FileText {
   readonly text: string;
   /**
    * Whether parsing the file may block the event loop. At the start of the server, parsing may block the event loop, because the server does not
-   * serve requests yet. If it may block, this process parses long YAML itself, which saves starting another process.
+   * serve requests yet. If parsing may block the event loop, this process parses long YAML itself, which saves starting another process.
    */
   readonly mayHold?: boolean | undefined;
 }

@@ -138,7 +138,7 @@ async function storeTokens(
 ): Promise<void> {
   const hashes = (tokens: Iterable<TokenEntry>): string[] => [...tokens].map(tokenHashOf).filter((hash) => hash !== undefined);
   for (const hash of hashes(removed)) await world.tokens.revoke(tx, hash, unixSeconds(world.clock));
-  // A stored token never changes, so a changed token in the file replaces the stored one, even if that was revoked meanwhile.
+  // A stored token never changes, so a changed token in the file replaces the stored one, even if the stored token was revoked meanwhile.
   for (const hash of hashes(stored)) await world.tokens.forget(tx, hash);
   for (const [index, entry] of entries.entries()) if (stored.has(entry)) await insertTokenEntry(tx, world, entry, `tokens[${index}]`, false);
 }

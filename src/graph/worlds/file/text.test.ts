@@ -63,7 +63,7 @@ test("D-324: a number that would lose digits is refused with its line, as a valu
       expect({ text, ...(await problemOf(text)) }).toMatchObject({
         ...{ text, line: 2, problem: `the number ${number} has more digits than can be kept: write it in quotes, or with fewer digits` },
       });
-  // These numbers in the file keep their digits, or are read as texts.
+  // The numbers in this test's file keep their digits, or are read as texts.
   for (const number of ["9007199254740992", "0.30000000000000004", "1e22", "-10000000000000000000000"])
     for (const text of [`a: ${number}`, `{"a": ${number}}`]) expect(await read(text)).toEqual({ file: { a: Number(number) } });
   const digits = "12345678901234567890";

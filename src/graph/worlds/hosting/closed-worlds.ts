@@ -1,8 +1,8 @@
 /**
  * Handles requests without a control key to worlds that are closed (D-333). Opening a world costs files, connections and time, so an attacker who
  * names many worlds must not make the server open them. A request opens a closed world only if it contains something that the world has stored: a
- * token, or the id of a node that can be used without a token. Until a request presents such a secret, an empty world answers it. An empty world also
- * answers for a world that does not exist, so a response never reveals which worlds exist.
+ * token, or the id of a node that can be used without a token. Until a request presents a stored token or node id, an empty world answers it. An
+ * empty world also answers for a world that does not exist, so a response never reveals which worlds exist.
  */
 import type { NodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";

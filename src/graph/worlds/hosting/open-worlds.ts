@@ -1,7 +1,7 @@
 /**
  * Records which process has which worlds open. For each open world the process has a lease, which expires after some seconds unless the process
- * renews it. If a process is killed, another process opens its worlds, so that deliveries and deadlines continue. The process that has a world open
- * also opens idle worlds when they have work.
+ * renews it. If a process is killed, another process opens its worlds, so that deliveries and deadlines continue. The process that opens the worlds
+ * of killed processes also opens idle worlds when they have work.
  *
  * Leases run on real time, like the leases of work (`jobs/work-session.ts`). On SQLite the server has only one process, which at its start opens the
  * worlds that were open when the last process ended.

@@ -117,7 +117,7 @@ export async function deleteEndedOpenings(tx: Transaction, name: string, process
   await tx.run(sql`DELETE FROM open_worlds WHERE name = ${name} AND process <> ${process} AND until_ms < ${beforeMs}`);
 }
 
-/** Finds the worlds that processes had open which have ended. */
+/** Finds the worlds that ended processes had open. */
 export function findEndedOpenings(reader: Reader, process: string, beforeMs: number): Promise<{ name: string }[]> {
   return reader.all<{ name: string }>(
     sql`SELECT DISTINCT o.name FROM open_worlds o WHERE o.process <> ${process} AND o.until_ms < ${beforeMs} ORDER BY o.name`,

@@ -167,7 +167,7 @@ test("worlds are checked a minute after one has opened; with the first one alone
   const { setTimeout } = globalThis;
   const looks: (() => void)[] = [];
   const setTimer = spyOn(globalThis, "setTimeout").mockImplementation(((look: () => void, ms?: number) => {
-    if (ms === 60_000 && new Error().stack?.includes("hosting/idle-worlds.ts")) looks.push(look); // Loops of other tests' worlds sleep as long.
+    if (ms === 60_000 && new Error().stack?.includes("hosting/idle-worlds.ts")) looks.push(look); // Loops of other worlds sleep 60 s, too.
     return setTimeout(look, ms);
   }) as typeof setTimeout);
   try {

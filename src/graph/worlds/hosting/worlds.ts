@@ -113,8 +113,8 @@ export class Worlds {
 
   /**
    * Starts the background work of all open worlds. In each world that opens later, background work starts when `onOpened` has been called. With
-   * `wakesOthers`, this process also opens idle worlds when they have work, and the worlds of ended processes. If the server has several processes,
-   * only one of them does this.
+   * `wakesOthers`, this process also opens idle worlds when they have work, and the worlds of ended processes. Only one of a server's processes opens
+   * idle worlds and the worlds of ended processes.
    */
   async start(onOpened: (world: OpenWorld) => Promise<void>, wakesOthers: boolean): Promise<void> {
     this.#onOpened = async (world) => {
