@@ -1,13 +1,13 @@
 /**
- * The parts of the server and their allowed imports. The server in one line (ARCHITECTURE.md):
+ * The folders of the server and their allowed imports. A folder may import only the folders left of it in this line (ARCHITECTURE.md):
  *
  *   kernel ◀ storage, recordings ◀ auth, jobs, outbound ◀ webhooks ◀ graph ◀ control-contract ◀ features/* ◀ surfaces ◀ http, ingest ◀ control ◀ main ◀ cli
  *
- * Run by `npm run check -- dependencies`, which also makes sure that the modules were really seen. tools/tidy checks
- * things that are not imports (globals such as `Bun` and `fetch`, the environment, time, SQL).
+ * `npm run check -- dependencies` enforces this file, and also makes sure that dependency-cruiser really read the modules. tools/tidy checks what is
+ * not an import (globals such as `Bun` and `fetch`, the environment, time, SQL).
  */
 
-/** Parts that take requests or streams from outside. */
+/** The folders that the servers for requests (http) and streams (ingest) may import. */
 const listener = [
   "surfaces",
   "features",
@@ -24,7 +24,7 @@ const listener = [
   "config",
 ];
 
-/** The floors below each floor, nearest first. A floor may import all of them, and itself. */
+/** For each folder of src, the folders that its files may import, nearest first. Files may always import their own folder. */
 const below = {
   kernel: [],
   storage: ["kernel"],
@@ -37,12 +37,12 @@ const below = {
   "control-contract": ["graph", "webhooks", "outbound", "jobs", "auth", "storage", "kernel"],
   features: ["control-contract", "graph", "webhooks", "outbound", "jobs", "auth", "storage", "recordings", "kernel"],
   surfaces: ["features", "control-contract", "graph", "webhooks", "outbound", "jobs", "auth", "storage", "recordings", "kernel"],
-  // At the side: they look at the server and carry nothing of it.
+  // telemetry and config read the server's values, and of the folders in this list only http, ingest and control may import them.
   telemetry: ["graph", "webhooks", "auth", "storage", "kernel"],
   config: ["surfaces", "graph", "auth", "storage", "kernel"],
   http: listener,
   ingest: listener,
-  // The control API is served by the listener of http. A feature's routes come to it by the registry.
+  // The control API is served by the listener of http. It gets a feature's control routes from the registry, so it imports no feature.
   control: [
     "http",
     "surfaces",
@@ -62,7 +62,7 @@ const below = {
 
 const TEST = "\\.test\\.ts$";
 
-/** One rule for each floor: it imports nothing of src but the floors below. Tests of a floor are free. */
+/** One rule for each folder of src: its files import only the folders of src that `below` lists. Test files may import everything. */
 const floors = Object.entries(below).map(([floor, lower]) => ({
   name: `floor-${floor}`,
   comment: `${floor} may import only ${lower.length === 0 ? "itself" : [floor, ...lower].join(", ")}; ask by name, or move what is needed down`,
@@ -144,11 +144,12 @@ const rules = [
       pathNot: [
         "^src/kernel/",
         "^src/graph/(contract/operation|pipeline/request)\\.ts$",
-        // The documentation of a schema, and the fields of subscriptions.
+        // These files hold the documentation of schemas, and the fields to which an app can subscribe.
         "^src/(graph/schema/schema-node|graph/worlds/file/schema-words|webhooks/catalogue/field)\\.ts$",
         "^src/auth/(policy|page-policies|schemes)\\.ts$",
         "^node_modules/typebox/",
-        // The data of the feature itself: policies, limits, states, metrics. The next two rules name the files that are not data.
+        // A contract may import its own feature's data: policies, limits, states, metrics. The next two rules forbid the feature's files that are not
+        // data.
         "^(src/features/[^/]+|tools/feature-template)/.+\\.ts$",
       ],
     },
@@ -282,7 +283,7 @@ const rules = [
     name: "nothing-unreachable",
     comment: "no entry of the program reaches this file: use the file or delete it",
     from: { path: "^src/(main|cli/plaza)\\.ts$" },
-    // response-schemas is what contracts say to the documents and to the tests' check of every response.
+    // Only the generator of documents and the tests use response-schemas, so the program does not reach this file.
     to: {
       path: "^src/",
       pathNot: `^src/(main|cli/plaza)\\.ts$|^src/graph/contract/response-schemas\\.ts$|\\.d\\.ts$|${TEST}`,
@@ -300,7 +301,7 @@ const rules = [
 module.exports = {
   forbidden: [...floors, ...rules],
   options: {
-    // Of these the sources are in the same folders.
+    // The files in `dist` are built from sources in the same client's folder, and those sources are checked.
     exclude: { path: "^clients/[^/]+/(dist|node_modules)/" },
     doNotFollow: { path: npm, dependencyTypes: PACKAGES },
     tsPreCompilationDeps: true,

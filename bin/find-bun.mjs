@@ -7,8 +7,8 @@ import { dirname, join } from "node:path";
 const BINARY_BYTES_MIN = 1_000_000;
 
 /**
- * The binary of Bun's package, or that of the system's own package, which the install script would copy; undefined where there is none.
- * `fromHere` is the `require` of a file of Plaza.
+ * Returns the path of the binary in Bun's package, or in Bun's package for this system, from which the install script would copy the
+ * binary. Returns undefined if neither package has a binary. `fromHere` is the `require` of a file of Plaza.
  */
 export function findBun(fromHere) {
   const folderOf = (require, name) => {

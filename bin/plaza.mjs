@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Starts Plaza where it is installed as a package, and where there is no `sh`. As `bin/plaza` does, it runs the program on the Bun
- * that npm installed, whether or not npm ran the install script of Bun's package.
+ * Starts Plaza if it is installed as a package, or if the machine has no `sh`. Like `bin/plaza`, this script runs the program on
+ * the Bun that npm installed, whether or not npm ran the install script of Bun's package.
  */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -22,7 +22,8 @@ if (bun === undefined) {
   console.error(`plaza: there is no Bun for ${process.platform} ${process.arch}: install the package again, with its optional dependencies`);
   process.exit(WRONG_USE);
 }
-// A .env, bunfig.toml or missing package of the folder it is started in is that project's, not Plaza's.
+// Bun must not read .env or bunfig.toml of the folder in which Plaza is started, or install packages there, because they belong
+// to another project.
 const args = [`--config=${devNull}`, "--no-env-file", "--no-install", existsSync(source) ? source : packaged, ...process.argv.slice(2)];
 if (process.execve !== undefined && process.platform !== "win32") {
   process.removeAllListeners("warning");
@@ -31,7 +32,10 @@ if (process.execve !== undefined && process.platform !== "win32") {
 }
 run(bun, args);
 
-/** If Node cannot replace itself by a program, signals go to the server, which ends with this process in any case. */
+/**
+ * Runs the program as a child process, for systems on which Node cannot replace its own process. Signals are passed on to the
+ * server, and the server also ends when this process ends.
+ */
 function run(program, withArgs) {
   const server = spawn(program, withArgs, { stdio: ["inherit", "inherit", "inherit", "ipc"] });
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, () => server.kill(signal));

@@ -1,4 +1,4 @@
-/** Reads case files into cases. An unknown key in a case file is an error, so that a misspelt expectation cannot pass unseen. */
+/** Reads case files into cases. An unknown key in a case file is an error, so that nobody overlooks a misspelt expectation. */
 import { basename } from "node:path";
 import { caseTexts } from "./files.ts";
 import { parseStep, type Step } from "./step-format.ts";
@@ -22,8 +22,8 @@ export interface Case {
   /** Entries of a world file that are added to the base world. */
   readonly fragment: Readonly<Record<string, unknown>>;
   /**
-   * Whether the case needs a server of its own, or restores the world afterwards, because it changes something that other cases need (the clock, an
-   * app).
+   * Whether the case changes something that other cases need (the clock, an app). Such a case gets a server of its own, or the world is restored
+   * after the case.
    */
   readonly isAlone: boolean;
   /** The options with which the case's server starts, as in `plaza.config.yaml`. */
@@ -127,7 +127,7 @@ function rowName(row: Raw): string {
   return text === "" ? "" : ` (${text.length > 120 ? `${text.slice(0, 120)}…` : text})`;
 }
 
-/** Replaces each `use` by the steps of the named block. The key `with` sets variables for the steps of the block. */
+/** Replaces each `use` by the steps of the named block. The key `with` beside `use` sets variables for the steps of the block. */
 function expand(steps: readonly Raw[], blocks: Raw, where: string, depth = 0): Raw[] {
   if (depth > 5) throw new CaseFormatError(`${where}: blocks use each other in a circle`);
   return steps.flatMap((step) => {

@@ -1,6 +1,6 @@
 /**
- * Runs the conformance cases as tests, on servers that the tests start: in memory, where each response is also checked by the document at
- * `/openapi.json` of the server, and on PostgreSQL.
+ * Runs the conformance cases as tests, on servers that the tests start: once in memory and once on PostgreSQL. In memory, each response is also
+ * checked against the OpenAPI document at `/openapi.json` of the server.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { databaseKinds, testOnPostgres } from "#harness/databases";
@@ -108,7 +108,7 @@ const READS_ALL: readonly (readonly [statement: string, why: string])[] = [
   ["SELECT DISTINCT e.device", "the rows of an app in the requests that are named"],
 ];
 
-/** Statements without a plan. They are prepared too, because they are sent together with others. */
+/** Statements without a plan. These statements are prepared too, because they are sent together with other statements. */
 const HAS_NO_PLAN = /^(?:BEGIN|SAVEPOINT|COMMIT)\b/;
 
 testOnPostgres(

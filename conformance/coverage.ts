@@ -12,14 +12,14 @@ export interface Clause {
 }
 
 /**
- * The kinds of clauses that responses of a server can prove. A clause of the kind `open` leaves a question open, and one of the kind `info` is not
- * about the server.
+ * The kinds of clauses that responses of a server can prove. Responses cannot prove a clause of the kind `open`, which leaves a question open, or
+ * of the kind `info`, which is not about the server.
  */
 export const showableKinds: ReadonlySet<string> = new Set(["rule", "shape", "limit", "state"]);
 
 export const readClauses = (): Clause[] => readYaml(specTexts["clauses.yaml"] ?? "") as Clause[];
 
-/** Returns the cases that cite no clause, or something that is not a clause. */
+/** Returns a message for each case that cites no clause or decision, or an id that is not a clause or decision. */
 export function wrongCitations(cases: readonly Case[], clauses: readonly Clause[]): string[] {
   const known = new Set(clauses.map((clause) => clause.id));
   return cases.flatMap((testCase) => {

@@ -1,4 +1,4 @@
-/** Prepares a running server, which the suite did not start, for a case. */
+/** Prepares a running server that the suite did not start for a case. */
 import type { Case } from "./cases.ts";
 import { exchange } from "./http/requests.ts";
 import type { Target } from "./session.ts";
@@ -34,8 +34,8 @@ export interface Prepared {
 }
 
 /**
- * Prepares a running server for a case by loading the case's world. If the case must be alone, this function stores a snapshot of the world, and
- * `after` restores the snapshot. `loaded` has the entries that this run has already loaded.
+ * Prepares a running server for a case by loading the case's world. If the case must be alone, this function saves a snapshot of the world, and
+ * the returned function `after` restores the snapshot. `loaded` has the entries of world files that this run has already loaded.
  */
 export async function prepareGiven(target: Target, testCase: Case, receiver: string, loaded: Set<string>): Promise<Prepared> {
   const nothing = async () => {};

@@ -1,6 +1,6 @@
 /**
- * Fills in `{{name}}` in a case. The name is a variable, or a function with arguments after colons (`{{sha256:text}}`). The innermost braces are
- * filled in first, so an argument may be a variable: `{{hmac_sha256:s3cret:{{token}}}}`.
+ * Fills in `{{name}}` in a case. The name is a variable, or a function with arguments after colons (`{{sha256:text}}`). The innermost braces of
+ * a text are filled in first, so an argument of a function may be a variable: `{{hmac_sha256:s3cret:{{token}}}}`.
  */
 import { createHash, createHmac } from "node:crypto";
 
@@ -33,7 +33,10 @@ const functions: Readonly<Record<string, (first: string, second: string) => stri
 
 const INNERMOST = /\{\{([^{}]*)\}\}/;
 
-/** Copies `value` and fills in every `{{…}}`. A text that is only one variable becomes the variable's value, which need not be a text. */
+/**
+ * Copies `value` and fills in every `{{…}}`. If a text consists only of `{{name}}`, the result is the variable's value, which may also be a
+ * number or an object.
+ */
 export function fill(value: unknown, names: Names): unknown {
   if (typeof value === "string") return fillText(value, names);
   if (Array.isArray(value)) return value.map((item) => fill(item, names));

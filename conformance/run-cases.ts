@@ -28,10 +28,13 @@ export async function resultOf(testCase: Case, target: Target, receiver: Receive
   return { testCase, durationMs, ...(failure === undefined ? { outcome: "passed" } : { outcome: "failed", failure }) };
 }
 
-/** The world that a server without a control API must have loaded, with the date of this world, because the suite cannot add nodes to it. */
+/**
+ * The world that a server without a control API must have loaded before the run, and the date of this world. Without a control API the suite
+ * cannot add nodes to the server.
+ */
 const HELD_WORLD = "standard";
 
-/** Returns the reason why a running server cannot run the case; undefined if it can. */
+/** Returns the reason why a running server cannot run the case; undefined if the server can run the case. */
 export function obstacle(testCase: Case, profile: string, { controlUrl, controlKey }: GivenServer): string | undefined {
   if (testCase.profile !== profile) return `needs profile ${testCase.profile}`;
   const options = Object.entries(testCase.options).map(([name, value]) => `--${name} ${value}`);

@@ -15,7 +15,7 @@ export interface Target {
   /** The addresses of the surfaces: base, app, microblog, ads and social_login, and also control and world if the suite can use the control API. */
   readonly addresses: Readonly<Record<string, string>>;
   readonly controlKey?: string;
-  /** Makes the ids for `{{fresh_id}}`. If two servers get the same ids, they get the same requests. */
+  /** Makes the ids for `{{fresh_id}}`. With the same ids, a case sends the same requests to two servers, so that their responses can be compared. */
   readonly freshId?: () => string;
   /** Called with every request and its response, including those of the control API. */
   readonly observe?: (request: WireRequest, response: WireResponse) => void;
@@ -170,7 +170,8 @@ class Session {
       const data = valueAt(response.json, "data");
       if (response.status !== 200 || !Array.isArray(data)) throw new Error(`page ${pages} must be a list, but is: ${describe(response)}`);
       const found = data.map((item) => valueAt(item, step.take ?? "id"));
-      // Pages that are read backwards are put in front of the earlier ones, so that the items are in the order of the list.
+      // If the pages are read backwards, each page is put in front of the pages that were read before, so that the items are in the order of the
+      // list.
       items = step.follow === "previous" || step.follow === "before" ? [...found, ...items] : [...items, ...found];
       if (pages > PAGES_MAX) throw new Error(`the list does not end after ${PAGES_MAX} pages`);
       const isLink = step.follow === "next" || step.follow === "previous";
@@ -186,7 +187,8 @@ class Session {
 }
 
 /**
- * Returns the header with the token. The link to a further page already has the tokens of the query (D-32), so only the header must be sent again.
+ * Returns the header with the token. The link to a further page already has the tokens of the query (D-32), so the function returns only the header,
+ * which every request must send.
  */
 const bearerOnly = (token: unknown): unknown => {
   if (typeof token === "string") return token === "none" ? token : { bearer: token };
@@ -204,8 +206,8 @@ function addressed(step: ExchangeStep): ExchangeStep {
 const toResponse = (response: WireResponse): Response => ({ ...response, json: jsonOf(response.text) });
 
 /**
- * Returns a value of the response: `header:name`, `status`, `items`, `text`, or a JSON path. If a regular expression follows, the result is the first
- * group of its match in the value.
+ * Returns a value of the response: `header:name`, `status`, `items`, `text`, or a JSON path. If a regular expression follows the name of the value,
+ * the result is the first group of the match in the value.
  */
 function placeIn(response: Response, place: string): unknown {
   const [, outer, pattern] = /^(\S+) \/(.+)\/$/.exec(place) ?? [];

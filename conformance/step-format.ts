@@ -18,7 +18,8 @@ export interface ExchangeStep extends StepEnd, RequestStep {
   readonly follow?: "next" | "previous" | "after" | "before";
   readonly take?: string;
   /**
-   * Whether the step only prepares the case by the control API. If the server refuses the request of such a step, the report names the control API.
+   * Whether the step only prepares the case by the control API. If the server refuses the request of a step that only prepares the case, the report
+   * says that the control API refused it.
    */
   readonly isControl: boolean;
   /** The variable in which `mint` saves the value and the id of the new token. */
@@ -87,7 +88,7 @@ export function parseStep(raw: Raw, defaults: Raw, where: string): Step {
 function exchangeStep(raw: Raw, defaults: Raw, end: StepEnd, where: string): ExchangeStep {
   const verb = VERBS.find((name) => raw[name] !== undefined);
   refuseUnknown(raw, [verb ?? "send", ...REQUEST_KEYS, ...END_KEYS, "repeat", "follow", "take"], where);
-  // `send` is split into method and target only after its variables are filled in, because a variable may contain both.
+  // `send` is split into method and target only after its variables are filled in, because a variable may contain the method and the target.
   const [method, target] = verb === undefined ? [String(raw.send ?? ""), ""] : [verb.toUpperCase(), String(raw[verb])];
   if (method === "") throw new Error(`${where}: neither a request, a control step, receive, set nor use`);
   const request = Object.fromEntries(

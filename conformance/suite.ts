@@ -32,7 +32,7 @@ export class SuiteProblem extends Error {
   }
 }
 
-/** The options of both programs as help text. Both programs also pass these options to `parseArgs`. */
+/** The options of both programs as help text. Both programs also pass their options to `parseArgs`. */
 export const SUITE_HELP = `  --area NAME         only the cases of this area (repeatable)
   --clause ID         only the cases that cite this clause or decision (repeatable)
   --title TEXT        only the cases whose title contains this text
@@ -56,7 +56,10 @@ export function expectAreas(given: readonly string[] | undefined, all: readonly 
   if (unknown !== undefined) throw new SuiteProblem("--area", `no case is of the area "${unknown}"; the areas are ${areas.join(", ")}`);
 }
 
-/** Returns the chosen cases. An unknown name is an error, because a misspelt name would otherwise choose no case without a message. */
+/**
+ * Returns the cases that the options choose. An unknown area or clause is an error, because otherwise a misspelt name would choose no case
+ * without a message.
+ */
 function chosen(all: readonly Case[], options: SuiteOptions): Case[] {
   expectAreas(options.area, all);
   const clause = options.clause?.find((id) => !all.some(({ clauses, decisions }) => clauses.includes(id) || decisions.includes(id)));
@@ -83,7 +86,10 @@ function expectWritable(options: SuiteOptions): void {
   }
 }
 
-/** Runs the suite. Returns 0 if all cases passed, 1 if a case failed or none ran. Throws SuiteProblem, or an error if a case file is wrong. */
+/**
+ * Runs the suite. Returns the exit code: 0 if all cases passed, 1 if a case failed or no case ran. Throws SuiteProblem, or an error if a case
+ * file is wrong.
+ */
 export async function runSuite(
   options: SuiteOptions,
   run: (cases: readonly Case[], receiver: Receiver, note: Note) => Promise<void>,

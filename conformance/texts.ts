@@ -1,4 +1,7 @@
-/** Reads texts while the program is bundled, as a macro of `files.ts`. A build, a package and an executable therefore contain the texts. */
+/**
+ * Reads the texts of case files and worlds while the program is bundled, as a macro of `files.ts`. Therefore a build, a package and an
+ * executable of Plaza contain these texts.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 

@@ -17,8 +17,8 @@ interface ClockState {
 }
 
 /**
- * The greatest difference between the server's clock and the time that cases expect. The clock runs on for the minutes of a run, and the times in
- * cases stay right for an hour.
+ * The greatest difference between the server's clock and the time that cases expect. The clock moves on by some minutes during a run, and the
+ * times in cases stay right for an hour.
  */
 const CLOCK_SECONDS_MAX = 3_600;
 
@@ -37,7 +37,10 @@ function readWorld(name: string): World {
   return world;
 }
 
-/** Returns the base world with the entries of the case added. The keys of an entry replace those of the base's entry with the same id. */
+/**
+ * Returns the base world with the entries of the case added. If an entry of the case has the id of an entry of the base world, its keys replace
+ * the keys of that entry.
+ */
 export function buildWorld(name: string, fragment: World, names: ReadonlyMap<string, unknown>): World {
   const base = readWorld(name);
   const merged: Record<string, unknown> = { ...base };
@@ -85,8 +88,8 @@ const KEYS_IN_ORDER = [
 const OTHER_KEYS: readonly string[] = ["clock", "tokens"];
 
 /**
- * Returns the nodes of a world in the order in which they can be created. Throws for a key that is not in the order, because its nodes would be
- * missing without a message.
+ * Returns the nodes of a world in the order in which they can be created. Throws if the world has a key that `KEYS_IN_ORDER` lacks, because the
+ * nodes of that key would be missing without a message.
  */
 export function nodesInOrder(world: World): (readonly [key: string, entry: Entry])[] {
   const unknown = Object.keys(world).find((key) => !KEYS_IN_ORDER.includes(key) && !OTHER_KEYS.includes(key));
@@ -96,7 +99,7 @@ export function nodesInOrder(world: World): (readonly [key: string, entry: Entry
 
 /**
  * Loads the entries that the server's default world lacks, one by one. Status 409 means that the world already has the entry. `loaded` has the
- * entries that this run has already loaded. Then this function sets the world's clock to the day that many cases name.
+ * entries that this run has already loaded. After the entries, this function sets the world's clock to the day that many cases name.
  */
 export async function loadWorld(target: Target, world: World, loaded: Set<string>): Promise<void> {
   const ask = async (method: string, path: string, json?: unknown) => {

@@ -4,7 +4,7 @@
  */
 import { parse } from "yaml";
 
-/** Parses YAML. If the YAML is wrong, the npm package makes the error, because only the package's error names the line. */
+/** Parses YAML. If a file's YAML is wrong, the npm package `yaml` parses the file again, because only this package's error names the line. */
 export function readYaml(text: string): unknown {
   try {
     return Bun.YAML.parse(text);

@@ -24,7 +24,10 @@ async function ask(url: string, init: RequestInit): Promise<unknown> {
   return response.json();
 }
 
-/** Reports a click of a device on the ad, with an id and a cookie of the device, and then its events in requests of 50. */
+/**
+ * Reports a click of a device on the ad, with an id and a cookie of the device, and then reports the device's events in requests
+ * of 50.
+ */
 async function report({ ready }: Server, device: Readonly<Record<string, string>>, count: number): Promise<void> {
   const headers = { authorization: `Bearer ${ready.control_key}` };
   await ask(`${ready.control_url}/v1/worlds/default/attribution/clicks`, { method: "POST", headers, body: JSON.stringify({ ad: AD, ...device }) });

@@ -6,7 +6,7 @@ import { alternate, overRounds } from "../harness/rounds.ts";
 import type { Server } from "../harness/server.ts";
 
 const ROW = 1_000_000;
-/** The number of labels, which is large enough that the page at row `ROW` is full. */
+/** The number of labels: large enough for a full page of labels after row `ROW`. */
 const LABELS = ROW + 100;
 /** The size of the pages on the way to row `ROW`: the largest page that the server allows (D-31). */
 const STEP = 100;
@@ -17,7 +17,7 @@ interface List {
   readonly paging: { readonly cursors: { readonly after: string } };
 }
 
-/** Reads pages by their cursors, as a client does. Throws if a row is missing or comes twice. Returns the cursor of row `ROW`. */
+/** Reads pages by their cursors, as a client does. Throws if a row is missing, or is on two pages. Returns the cursor of row `ROW`. */
 async function walk(server: Server): Promise<string> {
   let after = "";
   let last: string | undefined;

@@ -27,7 +27,7 @@ const FIRST_DAY = 20_000;
  */
 const targetsOf = (count: number): number => Math.min(1_000, Math.floor(count / DAYS / METRICS.length));
 
-/** Returns the activity with number `i`. The activities are spread over 60 days in no order, each at another second of its day. */
+/** Returns the activity with number `i`. The activities are spread over 60 days in random order, each at a different second of its day. */
 function activity(i: number, targets: number) {
   const cycle = targets * METRICS.length * DAYS;
   const at = (i * 7_919) % cycle;

@@ -5,7 +5,7 @@ import { spreadOf } from "../harness/statistics.ts";
 /** The number of events per second. One core could deliver far more events, so the bench measures waiting instead of load. */
 const PER_SECOND = 1_000;
 const WARM_UP_SECONDS = 2;
-/** The longest time in which requests arrive that are still running when the round ends. */
+/** The time limit for the arrival of webhooks that are still on their way when the round ends. */
 const REST_MS = 500;
 
 async function round(isHanging: boolean, seconds: number): Promise<Latencies> {

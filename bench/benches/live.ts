@@ -11,9 +11,12 @@ import { prepareSource, pushStreams, type StreamSource } from "../harness/stream
 
 const STREAMS = 40;
 const SOURCE_SECONDS = 40;
-/** The time after which all streams have begun, each at another picture of its group of pictures. */
+/** The time after which all streams have begun; each stream begins at a different picture of its group of pictures. */
 const SETTLED_MS = 4_000;
-/** A video is shown this long after it went live, so the videos go live before their encoders connect. */
+/**
+ * The time between a video's going live and the moment at which it is shown. Because of this delay, the videos go live before
+ * their encoders connect.
+ */
 const START_DELAY_MS = 5_000;
 const LOOK_EVERY_MS = 50;
 const TOKEN = "bench-author-token";

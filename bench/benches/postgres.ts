@@ -10,10 +10,14 @@ import { type Work, works } from "../harness/works.ts";
 const CONNECTIONS = 64;
 /** The warm-up time of the processes that send webhooks, in seconds. */
 const WARM_UP_SECONDS = 5;
-/** The warm-up of the servers is counted in requests, not in time: the CPU time of a request falls until the compiler has done its work. */
+/**
+ * The warm-up of the servers is a number of requests, not a time, because the CPU time of a request falls until the compiler has optimized the
+ * code.
+ */
 const WARM_UP_REQUESTS = 30_000;
 /**
- * The number of requests whose database messages are counted. These requests run one after the other, so that each message belongs to one request.
+ * The number of requests whose database messages are counted. The counted requests run one after the other, so that each message to the database
+ * belongs to one request.
  */
 const COUNTED_REQUESTS = 300;
 const GOAL = { at_least: 0.5 };

@@ -44,7 +44,7 @@ async function memoryAfterLoad(): Promise<{ after: number; afterTenTimes: number
         ...post(`${PAGE}/custom_labels`, '{"page_label_name":"label {number}"}'),
         number: { kind: "counted", first: written },
       };
-      // Requests that are still running at the end have used further numbers.
+      // When the load ends, the requests that are still running have used numbers beyond the last counted one.
       written += REQUESTS;
       await applyLoad(server, create, { connections: CONNECTIONS, requests: REQUESTS / 2 });
     };

@@ -8,9 +8,12 @@ import { spreadOf } from "../harness/statistics.ts";
 const ROOT = join(import.meta.dir, "../..");
 const BUN = join(ROOT, "node_modules/bun/bin/bun.exe");
 const TESTS = 200;
-/** The goal, in seconds: people wait this long without noticing it. */
+/** The goal for the duration of the suite, in seconds: a wait of this length does not disturb people. */
 const SECONDS_MAX = 4;
-/** The greatest time with a trace, as a multiple of the time without. People should not notice the trace, so that they can always record it. */
+/**
+ * The longest allowed time of the suite with a trace, as a multiple of its time without a trace. People should not notice the trace, so that
+ * they can always record it.
+ */
 const TRACED_MAX = 1.1;
 
 /** Returns the source of a suite. Each test makes a world, writes and reads through the graph, and expects a webhook or a request. */

@@ -11,7 +11,7 @@ const CONNECTIONS = 64;
 const WARM_UP_SECONDS = 8;
 /** The duration of the load at half of the full rate, which is long enough to contain garbage collections, checkpoints and growing indexes. */
 const HALF_LOAD_SECONDS = 30;
-/** The longest time in which deliveries arrive that are still running when the load ends. */
+/** The time limit for the arrival of deliveries that are still on their way when the load ends. */
 const REST_MS = 500;
 /** A request is slow if it takes more than this multiple of the usual time, and more than a number of milliseconds. */
 const TIMES_USUAL = 4;
@@ -24,7 +24,10 @@ interface Tail {
   readonly p99_ms: number;
   readonly p999_ms: number;
   readonly longest_ms: number;
-  /** The longest time for which one piece of work blocked the server's event loop, with the name of the work; undefined below 50 ms. */
+  /**
+   * The longest time for which one task blocked the server's event loop, with the name of the task; undefined if no task blocked the loop for
+   * 50 ms.
+   */
   readonly hold: { readonly work: string; readonly ms: number } | undefined;
 }
 

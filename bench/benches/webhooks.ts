@@ -4,7 +4,7 @@ import { spreadOf } from "../harness/statistics.ts";
 
 /** The warm-up time in seconds. During the warm-up the sender makes ten thousand deliveries or more, until its code does not get faster any more. */
 const WARM_UP_SECONDS = 8;
-/** The longest time in which deliveries arrive that are still running when the load ends. */
+/** The time limit for the arrival of deliveries that are still on their way when the load ends. */
 const REST_MS = 500;
 const us = 1e6;
 

@@ -72,7 +72,7 @@ async function oneRound(server: Server, control: Control, round: number): Promis
   return new Map([...times].map(([operation, all]) => [operation, spreadOf(all).median]));
 }
 
-/** The floor of copying: the steps that every durable copy of a world needs. */
+/** The floor for copies of worlds: does only the steps that every durable copy of a world needs. */
 function copyDurably(from: string, to: string): void {
   copyFileSync(from, to);
   const file = openSync(to, "r+");

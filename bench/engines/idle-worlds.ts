@@ -12,13 +12,13 @@ import { Log } from "#telemetry/log";
 import { get, PAGE, personas, world } from "../harness/data.ts";
 
 /**
- * The number of worlds that are open at once. The number is small, because the runtime keeps the memory of open worlds, and the first worlds are not
- * measured.
+ * The number of worlds that are open at once. Few worlds are open at once, because the runtime keeps their memory after they are closed, and the
+ * first worlds are not measured.
  */
 const OPEN_AT_ONCE = 50;
 const FIRST = 500;
 const COUNTED = 1_000;
-/** The time after which the allocator has given back memory that it was asked to give back. */
+/** The time that the allocator needs to return freed memory to the system. */
 const SETTLE_MS = 2_000;
 
 const list = get(`${PAGE}/personas?limit=5`);
@@ -39,7 +39,7 @@ async function use(name: string): Promise<void> {
 async function makeIdleWorlds(from: number, count: number): Promise<void> {
   for (let at = from; at < from + count; at += OPEN_AT_ONCE) {
     for (let nth = at; nth < at + OPEN_AT_ONCE; nth++) await use(`w${nth}`);
-    // The first call of `closeUnused` still counts the earlier requests as use, so it is called again.
+    // The first call of `closeUnused` treats the worlds as used because of the earlier requests, so `closeUnused` is called a second time.
     while (await worlds.closeUnused()) await Bun.sleep(10);
   }
 }

@@ -5,7 +5,7 @@
 import { Pusher, readMessages } from "#harness/live/pusher";
 
 const CHUNK_BYTES = 4096;
-/** The interval of sending. At most two pictures of a stream are sent each time. */
+/** The interval at which pictures are sent. In each interval at most two pictures of a stream are due. */
 const TURN_MS = 20;
 
 const [file = "", address = "", ...keys] = process.argv.slice(2);

@@ -1,7 +1,7 @@
 /**
- * The floor of the bench `feed`, which a feed in Plaza is compared to. The floor parses the rows of a file with the same package as Plaza, and
- * inserts them with a prepared statement in large durable transactions. The floor does not check values, write a report or store the file, and serves
- * no other client meanwhile.
+ * The floor of the bench `feed`: Plaza's time for a feed is compared to this program's time. The floor parses the rows of a file with the same
+ * package as Plaza, and inserts them with a prepared statement in large durable transactions. The floor does not check values, write a report or
+ * store the file, and serves no other client while it inserts rows.
  */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";

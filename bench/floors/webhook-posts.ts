@@ -1,6 +1,6 @@
 /**
- * The POST that all floors of webhooks send, with a body of its own and both signatures, and their rounds. A round sends as many POSTs at once as a
- * callback may get.
+ * The POST that all floors of webhooks send (each with a body of its own and both signatures), and the rounds in which they send it. A round sends
+ * as many POSTs at once as a callback may get.
  */
 import { createHmac } from "node:crypto";
 
@@ -32,7 +32,7 @@ export function postOf(sink: string, id: string): { readonly body: string; send(
   };
 }
 
-/** Serves `/round?seconds=`: calls `deliver` repeatedly for this time, and responds with the cost of one delivery. */
+/** Serves `/round?seconds=`: calls `deliver` repeatedly for the given seconds, and responds with the cost of one delivery. */
 export function serveRounds(deliver: (id: string) => Promise<void>): void {
   let sent = 0;
   let isRunning = false;

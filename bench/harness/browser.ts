@@ -19,7 +19,10 @@ interface Drawn {
 
 export interface ConsoleTab {
   evaluate<T>(expression: string): Promise<T>;
-  /** Counts the frames of this time. The page runs the script `everyFrame` in each frame. */
+  /**
+   * Counts the frames that the page draws in this number of seconds. The page runs the script `everyFrame` in each
+   * frame.
+   */
   draw(seconds: number, everyFrame?: string): Promise<Drawn>;
   /** Ends the browser. */
   close(): Promise<void>;

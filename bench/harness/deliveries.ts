@@ -24,7 +24,7 @@ export interface Program {
 }
 
 export interface Sender extends Program {
-  /** Sends webhooks for this time, as fast as the sender can send. */
+  /** Sends webhooks for the given time, as fast as the sender can send. */
   round(seconds: number): Promise<Round>;
 }
 

@@ -44,6 +44,8 @@ export const eventsRequest = (count: number, first: number): LoadRequest => ({
   number: { kind: "counted", first },
 });
 
-/** The number of requests for which a round has numbers of eight digits. A round sends fewer requests than there are numbers. */
+/**
+ * The number of eight-digit numbers that a round can use for its requests. A round sends fewer requests than there are numbers.
+ */
 export const REQUESTS_PER_ROUND = 4_000_000;
 export const CONNECTIONS = 64;

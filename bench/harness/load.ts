@@ -13,7 +13,9 @@ const RESPONSE_WITHIN = "30s";
 
 export interface LoadRequest {
   readonly method: "GET" | "POST";
-  /** The path and query of the request. Each `{number}`, here and in the body, is replaced by the eight digits of the request's number. */
+  /**
+   * The path and query of the request. Each `{number}` in the path, the query and the body is replaced by the eight digits of the request's number.
+   */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -56,7 +58,10 @@ export function rawRequest({ method, target, headers, body }: LoadRequest, port:
   return `${method} ${target} HTTP/1.1\r\n${lines.join("")}\r\n${body ?? ""}`;
 }
 
-/** Sends requests to a server and measures it. Throws if a request was refused or broke, because a server that returns only errors is fast. */
+/**
+ * Sends requests to a server and measures it. Throws if a request was refused or its connection broke, because the speed of a server that returns
+ * only errors means nothing.
+ */
 export async function applyLoad(server: Server, request: LoadRequest, load: Load): Promise<Sample> {
   const file = join(server.folder, "request.txt");
   writeFileSync(file, rawRequest(request, server.port));
@@ -100,7 +105,7 @@ function readSummary(err: string, out: string): WrkSummary {
   return JSON.parse(line) as WrkSummary;
 }
 
-/** Installs wrk if that is possible; otherwise says what is missing. Returns the version of wrk. */
+/** Installs wrk if it is missing; throws an error that says what to install if this fails. Returns the version of wrk. */
 export async function prepareClient(): Promise<string> {
   if (Bun.which("wrk") === null) {
     if (process.getuid?.() !== 0 || Bun.which("apt-get") === null)

@@ -1,4 +1,7 @@
-/** A durable PostgreSQL that only the benches use, with functions that measure what a server's requests cost in it. */
+/**
+ * A durable PostgreSQL that only the benches use, with functions that measure how much CPU time and how many messages a server's requests cost
+ * there.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { Client } from "pg";
@@ -46,7 +49,10 @@ function cpuOfLiving(pid: number): number {
 export interface Counted {
   /** The number of statements, including BEGIN and COMMIT. */
   readonly statements: number;
-  /** The number of round trips: how often the server sent something on a connection after the database had answered the earlier messages. */
+  /**
+   * The number of round trips: how often the server sent a message on a connection after the database had answered all earlier messages of the
+   * connection.
+   */
   readonly roundTrips: number;
 }
 

@@ -23,7 +23,7 @@ export interface RateSample {
 }
 
 /**
- * The interval at which due requests are sent as a group. A timer fires too late by at least this much, so single requests could not be sent on time.
+ * The interval at which due requests are sent as a group. A timer fires late by at least this interval, so requests are not sent one by one.
  */
 const TICK_MS = 2;
 
@@ -80,7 +80,7 @@ class Senders {
     else if (this.#lines.length < LINES_MAX) this.#lines.push(this.#open());
   }
 
-  /** Waits for all responses. Throws if a request broke, or if a response took more than half a minute. */
+  /** Waits for all responses. Throws if a request's connection broke, or if a response took more than half a minute. */
   async end(total: number): Promise<void> {
     for (let ticks = 0; this.times.length < total && this.#problem === undefined && ticks < TICKS_MAX; ticks++) await Bun.sleep(TICK_MS);
     for (const line of this.#lines) (await line).end();
@@ -105,7 +105,7 @@ class Senders {
       data: { dueMs: 0 },
       socket: {
         open: (line) => this.#sendNext(line),
-        // A response has some hundred bytes and arrives at once.
+        // A response has some hundred bytes, so it arrives in one piece.
         data: (line, bytes) => {
           if (!bytes.subarray(0, OK.length).equals(OK)) this.#problem ??= new Error(`${this.#server.name}: ${bytes.toString("latin1")}`);
           this.times.push(performance.now() - line.data.dueMs);
@@ -122,7 +122,7 @@ class Senders {
 export interface Crowd {
   readonly taken_per_second: number;
   readonly refused_per_second: number;
-  /** The CPU time of the server for each accepted request. The time for the refused requests is included. */
+  /** The CPU time of the server for each accepted request. The CPU time that the server spends on refused requests is included. */
   readonly cpu_us: number;
   /** The median time of all responses. */
   readonly p50_ms: number;
@@ -131,7 +131,10 @@ export interface Crowd {
 /** The time limit of a response, which is longer than the wait that `Retry-After` asks for. */
 const RESPONSE_WITHIN = "60s";
 
-/** Sends load as `applyLoad` does, but the server may refuse requests. Throws if a request broke, or if the server accepted no request. */
+/**
+ * Sends load as `applyLoad` does, but the server may refuse requests. Throws if a request's connection broke, or if the server accepted no
+ * request.
+ */
 export async function crowd(
   server: Server,
   request: LoadRequest,

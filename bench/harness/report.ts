@@ -14,7 +14,10 @@ export interface Metric extends Spread {
   readonly goal?: { readonly at_least: number } | { readonly at_most: number };
 }
 
-/** A value for information, which is printed beside the metrics. The value holds only for this machine at that moment. */
+/**
+ * A value for information, which is printed beside the metrics. A value for information is true only on the machine and at the moment of the
+ * run.
+ */
 export interface Absolute extends Spread {
   readonly name: string;
   readonly unit: string;

@@ -28,8 +28,8 @@ export interface RoundOptions {
 const WARM_UP_REQUESTS = 100_000;
 
 /**
- * Returns the samples of each round, in the order of `sides`. In each round another side is measured first, so that no side always has the warmer
- * machine.
+ * Returns the samples of each round, in the order of `sides`. In each round a different side is measured first, so that no side always has the
+ * warmer machine.
  */
 async function rotate(sides: readonly Side[], options: RoundOptions): Promise<Sample[][]> {
   const load: Load = { connections: options.connections, seconds: options.seconds };

@@ -10,7 +10,7 @@ const FLOORS = join(HERE, "..", "floors");
 /** The folder for the data of the servers. The variable BENCH_TMP sets another folder, to compare disks. */
 const ROOT = process.env.BENCH_TMP ?? tmpdir();
 const READY_WITHIN_MS = 60_000;
-/** The time limit of a stop. Running requests end within 10 s of SIGTERM, so a server that takes longer hangs. */
+/** The time limit for a server to end. Running requests end within 10 s of SIGTERM, so a server that takes longer hangs. */
 const STOPPED_WITHIN_MS = 15_000;
 
 export interface Server {
@@ -29,7 +29,7 @@ export interface Server {
 export interface StartOptions {
   /** The folder of an earlier server, if the server is to start on the data of that server. */
   readonly folder?: string;
-  /** Whether the server may use all cores, as for a person who just starts it. */
+  /** Whether the server may use all cores, like a server that a person starts without options. */
   readonly isFree?: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface PlazaOptions extends StartOptions {
   readonly world?: unknown;
   /** Whether encoders can connect, on a free port. */
   readonly takesStreams?: boolean;
-  /** An address of PostgreSQL, or `:memory:`. By default the server gets a folder of its own. */
+  /** The place of the data: an address of PostgreSQL, or `:memory:`. By default the server gets a folder of its own. */
   readonly data?: string;
   /** Further settings of Plaza, as environment variables. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -46,7 +46,9 @@ export interface PlazaOptions extends StartOptions {
 
 const makeFolder = (): string => mkdtempSync(join(ROOT, "plaza-bench-"));
 
-/** Plaza writes no log line for each request, because the floors write no log. A bench can set PLAZA_QUIET itself to get the lines. */
+/**
+ * Plaza writes no log line for each request, because the floors write no log. A bench can set PLAZA_QUIET itself to get the log lines.
+ */
 const NO_REQUEST_LINES = { PLAZA_QUIET: "true" };
 
 export async function startPlaza(options: PlazaOptions): Promise<Server> {

@@ -33,7 +33,7 @@ export interface Pushing {
   stop(): Promise<void>;
 }
 
-/** Starts a stream for each key. `onCore` is a command that binds the process to one core. */
+/** Starts an encoder's stream for each stream key. `onCore` is a command that binds the process to one core. */
 export function pushStreams(source: StreamSource, address: string, keys: readonly string[], onCore: readonly string[]): Pushing {
   const program = join(import.meta.dir, "../engines/rtmp-pusher.ts");
   const child = Bun.spawn([...onCore, process.execPath, program, source.file, address, ...keys], {

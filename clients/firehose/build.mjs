@@ -1,4 +1,7 @@
-/** `node build.mjs`: bundles the program into `dist/cli.js`. Its packages are not part of the bundle: npm installs them with the package. */
+/**
+ * `node build.mjs`: bundles the program into `dist/cli.js`. The packages that the program imports are not part of the bundle, because npm
+ * installs them with the firehose's package.
+ */
 import { spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { join } from "node:path";

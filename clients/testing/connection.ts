@@ -8,7 +8,10 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 const { fetch: overNetwork } = globalThis;
 
 export class Connection {
-  /** `url` is the address of the control API, without `/v1`. A server in the same process has a `fetch` of its own, which needs no connection. */
+  /**
+   * `url` is the address of the control API, without `/v1`. For a server in the same process, `fetch` is the server's own function, which needs no
+   * network connection.
+   */
   constructor(
     readonly url: string,
     readonly key: string,
@@ -26,12 +29,12 @@ export class Connection {
     throw new ControlRefusal(`${method} ${path}: ${error.message}`, response.status, error.code, error.parameter);
   }
 
-  /** Opens a stream of server-sent events. Resolves when the server has begun it. */
+  /** Opens a stream of server-sent events. Resolves when the server has begun to send the stream. */
   async open(path: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
     const headers = { authorization: `Bearer ${this.key}`, accept: "text/event-stream" };
     const response = await this.fetch(`${this.url}/v1/${path}`, { headers, signal, ...directTo(this.url) });
     if (!response.ok || response.body === null) throw new Error(`GET ${path}: ${response.status} ${await response.text()}`);
-    // A server in the same process does not notice the signal, but it notices that nobody reads the stream any more.
+    // A server in the same process does not notice that the signal is aborted, but notices that nobody reads the stream any more.
     return response.body.pipeThrough(new TransformStream(), { signal });
   }
 
@@ -54,7 +57,7 @@ export const isOnThisMachine = (url: string): boolean => LOOPBACK.test(new URL(u
 
 /**
  * An option of `fetch` in Bun: without it, Bun would send a request for this machine, with the control key, to the proxy that the environment names.
- * Other runtimes ignore the option.
+ * Runtimes other than Bun ignore the option `proxy` of `fetch`.
  */
 const directTo = (url: string): object => (isOnThisMachine(url) ? { proxy: false } : {});
 

@@ -8,7 +8,7 @@ type EntryOf<Name> = Name extends `${infer Key}_entry` ? Key : never;
 export type Entries = { [Key in EntryOf<keyof Schemas>]: Schemas[`${Key}_entry` & keyof Schemas] };
 /** The nodes of each kind as the control API returns them, by their key in a world file. */
 export type Nodes = { [Key in keyof Entries]: Schemas[Key & keyof Schemas] };
-/** A world file. Every key may be left out. */
+/** A world file, in which every key may be left out. */
 export type WorldFile = Schemas["world_file"];
 export type TokenEntry = NonNullable<WorldFile["tokens"]>[number];
 

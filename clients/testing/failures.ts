@@ -1,7 +1,9 @@
 /** Errors of the control API, with messages for the reader of a failed test. */
 import type { Operations } from "./control-api.ts";
 
-/** The control API refused a request. The message gives the reason, and names the parameter. */
+/**
+ * The control API refused a request. The error's message gives the reason of the control API, and names the wrong parameter.
+ */
 export class ControlRefusal extends Error {
   override readonly name = "ControlRefusal";
 
@@ -20,10 +22,10 @@ export type SeenWebhook = Operations["expectWebhooks"]["response"]["data"][numbe
 export type SeenAppEvent = Operations["expectAppEvents"]["response"]["data"][number];
 
 export interface Difference {
-  /** The place in the entry at which the two values differ, e.g. `status` or `request_body.users[0]`. */
+  /** The path in the entry at which the expected and the actual value differ, e.g. `status` or `request_body.users[0]`. */
   readonly at: string;
   readonly expected: unknown;
-  /** The actual value; absent if the entry has no value in this place. */
+  /** The actual value; absent if the entry has no value at this path. */
   readonly actual?: unknown;
 }
 
@@ -43,7 +45,10 @@ export interface UnmetResponse {
   readonly nearest?: NearMiss;
 }
 
-/** An expectation was not met. The message has the nearest entry with its differences, and the other entries that were seen. */
+/**
+ * An expectation was not met. The message shows the entry that is nearest to the expectation with its differences, and the
+ * other entries that the server saw.
+ */
 export class UnmetExpectation extends Error {
   override readonly name = "UnmetExpectation";
   readonly seen: UnmetResponse["data"];
@@ -89,7 +94,10 @@ function valueText(value: unknown): string {
   return text.length > VALUE_CHARACTERS_MAX ? `${text.slice(0, VALUE_CHARACTERS_MAX)}…` : text;
 }
 
-/** Throws the error with the stack of the test's call, which `asked` has, so that the runner shows the line of the test. */
+/**
+ * Throws the error with the stack of `asked`, which was created in the test's call, so that the test runner shows the line
+ * of the test.
+ */
 export function failAt(error: unknown, asked: Error): never {
   if (error instanceof Error) error.stack = `${error.name}: ${error.message}\n${framesOf(asked)}`;
   throw error;

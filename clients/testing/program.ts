@@ -5,10 +5,10 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findBun } from "#bin/find-bun";
 
-/** The folder of the package or of the source tree: in both it is two folders above this file. */
+/** The root folder of the package or of the source tree, which in both cases is two folders above this file. */
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 
-/** Whether this is the source tree, in which the kit runs Plaza from its sources. */
+/** Whether the root folder is a source tree. In a source tree the kit runs Plaza from its sources. */
 const hasSources = existsSync(join(root, "src/cli/plaza.ts"));
 
 /** A command that runs Plaza, and the folder in which to run the command. */

@@ -13,7 +13,7 @@ async function open(options: Partial<ReceiverOptions> = {}) {
   return { receiver, post };
 }
 
-/** An account's message to itself, which stands in `messaging` of an entry. */
+/** A webhook body with an account's message to itself in the list `messaging` of its entry. */
 const MESSAGE = { sender: { id: "6001" }, recipient: { id: "6901" }, timestamp: 1_795_000_000_000, message: { mid: "m1", text: "hi" } };
 const CHANGES =
   '{"object":"chatapp_business_account","entry":[{"id":"4001","time":1795000000,"changes":[{"field":"messages","value":{"n":1}},{"field":"calls","value":{"n":2}}]}]}';

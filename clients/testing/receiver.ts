@@ -15,7 +15,7 @@ export interface WebhookEvent {
 }
 
 export interface ReceivedWebhook {
-  /** The id of the webhook, which is the same in all attempts. */
+  /** The id of the webhook, which stays the same when the server sends the webhook again. */
   readonly id: string;
   readonly object: string;
   readonly events: readonly WebhookEvent[];
@@ -29,7 +29,7 @@ export interface ReceivedWebhook {
 export interface ReceiverOptions {
   /** The secret of the app, with which webhooks are signed. */
   readonly secret: string;
-  /** The verify token that a handshake must have. Default: any token is accepted. */
+  /** The verify token that a handshake must have. Without this option the receiver accepts any verify token. */
   readonly verifyToken?: string | undefined;
   /** The port to listen on. Default: a free port. */
   readonly port?: number | undefined;
@@ -51,10 +51,10 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-/** The largest body that the receiver accepts; it holds a thousand updates of some kilobytes. */
+/** The largest body that the receiver accepts; a webhook with a thousand updates of some kilobytes is smaller. */
 const BODY_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Starts a receiver of webhooks. Resolves when the receiver listens. The receiver does not keep the process alive. */
+/** Starts a receiver of webhooks. Resolves when the receiver listens. The open port of the receiver does not keep the process alive. */
 export async function startReceiver({ secret, verifyToken, port = 0 }: ReceiverOptions): Promise<Receiver> {
   const server = createServer((request, response) => {
     serve(receiver, verifyToken, request, response).catch((error: unknown) => end(response, 500, String(error)));

@@ -1,4 +1,4 @@
-/** The server that the tests use: the one that the environment names, or one that this module starts and the whole process shares. */
+/** Finds the server that the tests use: the server that the environment names, or else a server that this module starts for the whole process. */
 import { spawn } from "node:child_process";
 import { devNull } from "node:os";
 import { pathToFileURL } from "node:url";
@@ -9,7 +9,7 @@ import type { GraphAddresses } from "./world.ts";
 export interface Server {
   readonly addresses: GraphAddresses;
   readonly connection: Connection;
-  /** Ends the server. Does nothing to a server that this module did not start. */
+  /** Ends the server. If this module did not start the server, this function does nothing. */
   stop(): Promise<void>;
 }
 
@@ -67,23 +67,23 @@ interface Shared {
 }
 
 const SHARED: unique symbol = Symbol.for("plaza-graph/testing: server") as never;
-/** The shared server. It is kept in a global variable, because a runner may load this module once for each test file. */
+/** The shared server. The server is kept in a global variable, because a test runner may load this module once for each test file. */
 const kept = globalThis as { [SHARED]?: Shared | undefined };
 
-/** Returns the server that runs already, or else starts a new one. */
+/** Returns the server that runs already, or else starts a new server. */
 export function sharedServer(): Promise<Server> {
   const found = serverOfEnvironment();
   if (found !== undefined) return Promise.resolve(found);
   kept[SHARED] ??= { server: startServer(), worlds: 0 };
   const { server } = kept[SHARED];
-  // The start failed. Forgets the server, so that the next caller tries to start one.
+  // If the start failed, the server is forgotten, so that the next caller tries to start a server again.
   server.catch(() => {
     kept[SHARED] = undefined;
   });
   return server;
 }
 
-/** Ends the server if this process started it. Without this call, that server ends with the process. */
+/** Ends the server if this process started it. If nobody calls this function, the server ends with the process. */
 export async function stopServer(): Promise<void> {
   const started = kept[SHARED];
   kept[SHARED] = undefined;
@@ -91,8 +91,8 @@ export async function stopServer(): Promise<void> {
 }
 
 /**
- * Counts a new world. Returns the function to call at the end of the world. A child process without worlds ends, because nobody knows whether another
- * world comes.
+ * Counts a new world. Returns the function to call at the end of the world. When the last world is closed, a server in a child process ends, because
+ * nobody knows whether another world will follow.
  */
 export function countWorld(): () => Promise<void> {
   const at = kept[SHARED];
@@ -105,8 +105,8 @@ export function countWorld(): () => Promise<void> {
 }
 
 /**
- * Starts a server. If the tests run on Plaza's own runtime, the server starts inside this process, which takes a fraction of the time; otherwise as a
- * child process.
+ * Starts a server. If the tests run on Plaza's own runtime, the server starts inside this process, which takes a fraction of the time of a child
+ * process; otherwise the server starts as a child process.
  */
 const startServer = (): Promise<Server> => (isOwnBun() ? startInside() : startBeside());
 
@@ -118,12 +118,13 @@ async function startInside(): Promise<Server> {
   return serverAt(ready, controlKey, stop, fetchControl);
 }
 
-/** Starts a server as a child process. The child ends when its channel to this process closes, so it ends however this process ends. */
+/** Starts a server as a child process. The child process ends when its channel to this process closes, so it also ends if this process is killed. */
 async function startBeside(): Promise<Server> {
   const { program, args, folder } = plazaProgram();
   const options = ["--port", "0", "--control-port", "0", "--data", ":memory:", "--rtmp-port", "off", "--log-level", "error"];
   const child = spawn(program, [`--config=${devNull}`, "--no-env-file", "--no-install", ...args, "start", "--json", ...options], {
-    // The child runs outside the project, because the project's plaza.config.yaml and its variables are for the project's own server.
+    // The child process runs outside the project's folder, because plaza.config.yaml and the environment variables of the project are for the
+    // project's own server.
     cwd: folder,
     env: Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("PLAZA_"))),
     stdio: ["ignore", "pipe", "inherit", "ipc"],
@@ -139,7 +140,7 @@ async function startBeside(): Promise<Server> {
     });
   });
   child.stdout?.destroy();
-  // The child must not keep the process of the tests from ending.
+  // The child process must not keep the tests' process from ending.
   child.unref();
   child.channel?.unref();
   const ready = JSON.parse(line) as Ready & { readonly control_key: string };

@@ -1,4 +1,4 @@
-/** Makes a world for a test file, on a running server or on a new one. */
+/** Makes a world for a test file, on a running server or on a new server. */
 import { randomUUID } from "node:crypto";
 import { Connection } from "./connection.ts";
 import type { WorldFile } from "./control-api.ts";
@@ -16,7 +16,7 @@ export interface WorldOptions {
 }
 
 export interface PlazaOptions extends WorldOptions {
-  /** The test runner's function `afterAll` or `after`. The world is deleted after the tests of the file. */
+  /** The test runner's function `afterAll` or `after`, which deletes the world after the tests of the file. */
   readonly after?: ((done: () => Promise<void>) => unknown) | undefined;
 }
 
@@ -58,7 +58,7 @@ export async function withPlaza({ after, ...options }: PlazaOptions = {}): Promi
   return plaza;
 }
 
-/** The server as seen by a program that knows one world only: each address is that of the world. */
+/** Returns the server as a program sees it that knows only one world: every address leads to this world. */
 export const ofWorld = ({ connection, stop }: Server, { name, addresses }: World): Server => ({
   ...{ addresses, stop },
   connection: new Connection(`${connection.url}/w/${name}`, connection.key, connection.fetch),
@@ -73,7 +73,10 @@ export async function openWorld(server: Server, { world, test }: WorldOptions): 
   return new Plaza(server, name, () => connection.send("DELETE", `worlds/${name}`).then(uncount));
 }
 
-/** A world's name has 57 characters at most: a prefix, these, and a part of a UUID. */
+/**
+ * The greatest number of characters of the test's name in a world's name. The world's name has at most 57 characters: a prefix, the test's name, and
+ * the first digits of a UUID.
+ */
 const SLUG_CHARACTERS_MAX = 40;
 
 const slugOf = (test: string): string =>
@@ -83,7 +86,10 @@ const slugOf = (test: string): string =>
     .slice(0, SLUG_CHARACTERS_MAX)
     .replaceAll(/^-+|-+$/g, "") || "unnamed";
 
-/** The world in which `plaza storm` runs the scenario of this process. It belongs to storm, so it stays; a file replaces its content. */
+/**
+ * The world in which `plaza storm` runs the scenario of this process. This function does not delete the world at the end, because the world belongs
+ * to storm; a given world file replaces its content.
+ */
 async function worldOfStorm(server: Server, name: string, { world }: WorldOptions): Promise<Plaza> {
   const plaza = new Plaza(server, name, async () => {});
   if (world === undefined) return plaza;
@@ -97,7 +103,8 @@ async function worldOfStorm(server: Server, name: string, { world }: WorldOption
 const firstWorlds = new WeakMap<Server, WorldFile>();
 
 /**
- * The server's first world, as it is when the first test starts. The copy includes the secrets, because the tests and the code under test know them.
+ * Returns the content that the server's first world has when the first test starts. The copy includes the secrets, because the tests and the code
+ * under test know them.
  */
 async function firstWorldOf(server: Server): Promise<WorldFile> {
   const known = firstWorlds.get(server);
@@ -107,7 +114,7 @@ async function firstWorldOf(server: Server): Promise<WorldFile> {
   return file;
 }
 
-/** The beginning of the paths of another world's addresses, which an environment may name. */
+/** Matches the path `/w/{world}` at the start of an address: the environment may name the addresses of another world. */
 const OF_WORLD = /^\/w\/[^/]+/;
 
 /** The addresses of a world. Below `/w/{world}` each surface of the graph has the same path as at the root. */

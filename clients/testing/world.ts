@@ -1,4 +1,4 @@
-/** A world of a server, for tests. Bodies and responses have the form of the control API (docs/reference/control-api.md). */
+/** A world of a server, for tests. The bodies that its functions take and return are those of the control API (docs/reference/control-api.md). */
 import type { Connection } from "./connection.ts";
 import type { Entries, Nodes, Operations, WorldFile } from "./control-api.ts";
 import { failAt, type SeenAppEvent, type SeenRequest, type SeenWebhook } from "./failures.ts";
@@ -24,14 +24,14 @@ export interface Met<Entry> {
   readonly data: readonly Entry[];
 }
 
-/** Reads and changes the nodes of one kind, which is a key of a world file. */
+/** Reads and changes the nodes of one kind. The kind is a key of a world file, such as `labels`. */
 export interface NodesOf<Key extends keyof Entries> {
-  /** Creates a node. An entry without an id gets a new one. */
+  /** Creates a node. If the entry has no id, the server gives it a new id. */
   create(entry: Omit<Entries[Key], "id"> & { readonly id?: string }): Promise<Nodes[Key]>;
   read(id: string): Promise<Nodes[Key]>;
   /** Returns all nodes of the kind. */
   list(): Promise<Nodes[Key][]>;
-  /** Changes keys of a node. null restores the default of a key. */
+  /** Changes keys of a node. A key with the value null gets its default again. */
   update(id: string, changes: { readonly [Name in keyof Entries[Key]]?: Entries[Key][Name] | null }): Promise<Nodes[Key]>;
   delete(id: string): Promise<void>;
 }
@@ -39,7 +39,7 @@ export interface NodesOf<Key extends keyof Entries> {
 export interface WebhookReceiverOptions {
   /** The app that gets the receiver as its callback. */
   readonly app: string;
-  /** The subscriptions of the app. Default: the subscriptions that the app has already; if the app has no subscriptions, all webhook fields. */
+  /** The subscriptions of the app. By default the app keeps its subscriptions; if it has no subscriptions, it gets all webhook fields. */
   readonly subscriptions?: Entries["apps"]["subscriptions"];
 }
 
@@ -72,14 +72,14 @@ export class World {
   readonly clock = {
     read: () => this.control<Result<"readClock">>("GET", "clock"),
     set: (body: Body<"setClock">) => this.control<Result<"setClock">>("PUT", "clock", body),
-    /** Moves the world's clock. Resolves when all work that fell due has run. */
+    /** Moves the world's clock. Resolves when all jobs that are due by the new time have run. */
     advance: (seconds: number) => this.control<Result<"advanceClock">>("POST", "clock/advance", { seconds }),
   };
 
   readonly requests = {
     /** Lists the requests to the graph, the newest first. */
     list: async (query: Query<"listRequests"> = {}) => (await this.control<Result<"listRequests">>("GET", `requests${queryText(query)}`)).data,
-    /** Waits up to `within_ms` for requests that match. Rejects with an `UnmetExpectation` if they do not come. */
+    /** Waits up to `within_ms` for requests that match. Rejects with an `UnmetExpectation` if the requests do not come. */
     expect: (body: Body<"expectRequests">): Promise<Met<SeenRequest>> => this.#expect("requests/expect", body),
   };
 
@@ -87,8 +87,8 @@ export class World {
     /** Lists webhooks on one page, the newest first. */
     list: async (query: Query<"listDeliveries"> = {}) => (await this.control<Result<"listDeliveries">>("GET", `deliveries${queryText(query)}`)).data,
     /**
-     * Waits up to `within_ms` for webhooks that match; counts delivered ones only, unless `status` is given. Rejects with an `UnmetExpectation` if
-     * they do not come.
+     * Waits up to `within_ms` for webhooks that match; counts only delivered webhooks, unless `status` is given. Rejects with an `UnmetExpectation`
+     * if the webhooks do not come.
      */
     expect: (body: Body<"expectWebhooks">): Promise<Met<SeenWebhook>> => this.#expect("deliveries/expect", body),
     /** Sends a webhook with an example event, or with the given value. */
@@ -105,8 +105,8 @@ export class World {
     /** Lists the test events of an app, the newest first. */
     list: async (app: string) => (await this.control<Result<"readTestEvents">>("GET", `app-events/${app}/test-events`)).data,
     /**
-     * Waits up to `within_ms` for app events that match; counts accepted ones only, unless `verdict` is given. An event that breaks its schema in the
-     * app's `event_schemas` is `invalid`. Rejects with an `UnmetExpectation` if they do not come.
+     * Waits up to `within_ms` for app events that match; counts only accepted events, unless `verdict` is given. An event that breaks its schema in
+     * the app's `event_schemas` has the verdict `invalid`. Rejects with an `UnmetExpectation` if the events do not come.
      */
     expect: (app: string, body: Body<"expectAppEvents">): Promise<Met<SeenAppEvent>> => this.#expect(`app-events/${app}/expect`, body),
   };
@@ -130,7 +130,7 @@ export class World {
   };
 
   readonly tokens = {
-    /** Creates a token. `token` of the result is the token's value. */
+    /** Creates a token. The value of the new token is in `token` of the result. */
     create: (body: Body<"mintToken">) => this.control<Result<"mintToken"> & { readonly token: string }>("POST", "tokens", body),
     list: async () => (await this.control<Result<"listTokens">>("GET", "tokens?limit=1000")).data,
     revoke: (id: string) => this.control<Result<"revokeToken">>("DELETE", `tokens/${id}`),
@@ -148,7 +148,7 @@ export class World {
     };
   }
 
-  /** Merges a world file into the world. The file is an object or YAML. */
+  /** Merges a world file into the world. `file` is an object or a text in YAML. */
   async import(file: WorldFile | string): Promise<void> {
     await this.control("POST", "import", file);
   }
@@ -158,7 +158,7 @@ export class World {
     return this.control("GET", `export${queryText(query)}`);
   }
 
-  /** Resets the world to its first content. Also clears the faults and the log of requests. */
+  /** Resets the world to its first content. A reset also clears the faults and the log of requests. */
   async reset(): Promise<void> {
     await this.control("POST", "reset");
   }

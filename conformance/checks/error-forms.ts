@@ -31,7 +31,10 @@ const wrapped: Form = {
   optional: { error_subcode: "integer", is_transient: "boolean", error_data: "object", error_user_msg: "string", error_user_title: "string" },
 };
 
-/** The error that a case expects. Each key is optional, but every response is checked for the complete form of an error. */
+/**
+ * The error that a case expects. A case may leave out each of these keys, but the suite always checks that the response has the complete form
+ * of an error.
+ */
 export interface ErrorExpectation {
   readonly status?: unknown;
   readonly code?: unknown;

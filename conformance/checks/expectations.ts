@@ -10,7 +10,10 @@ export interface Expectation {
   readonly headers?: Readonly<Record<string, unknown>>;
   /** The expected value or operators of each value, by its JSON path. */
   readonly json?: Readonly<Record<string, unknown>>;
-  /** The exact keys of objects, by the JSON path of each object. If `keys` is only a list, it has the keys of the body. */
+  /**
+   * The exact keys of objects, by the JSON path of each object. If `keys` is a list instead of an object, the list has the keys
+   * of the response's body.
+   */
   readonly keys?: Readonly<Record<string, unknown>> | readonly string[];
   /** The expected value or operators of the raw body. */
   readonly text?: unknown;
@@ -25,7 +28,10 @@ export interface Expectation {
 
 interface SameResponse {
   readonly response: string;
-  /** Texts of the earlier response, such as the id of the request, each with the text that this response has in their place. */
+  /**
+   * Texts that may differ from the earlier response, such as the id of the request: each text of the earlier response with the
+   * text that this response must have instead.
+   */
   readonly replacing?: Readonly<Record<string, string>>;
 }
 

@@ -1,4 +1,7 @@
-/** Checks one value against its expectation: a plain value must be equal, and of an object with operators all operators must hold. */
+/**
+ * Checks one value against its expectation: the value must be equal to a plain expected value, or all operators of an expected object
+ * must be true for the value.
+ */
 import { isDeepStrictEqual } from "node:util";
 import { valueAt } from "./paths.ts";
 
@@ -36,7 +39,7 @@ const types: Readonly<Record<string, (value: unknown) => boolean>> = {
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
-/** Writes a value as text, because members of a set may be objects, which cannot be sorted or compared directly. */
+/** Writes a value as text, so that members of a set can be sorted and compared even if they are objects. */
 const sortable = (value: unknown): string => JSON.stringify(value) ?? "undefined";
 
 const lengthOf = (value: unknown): number | undefined => {

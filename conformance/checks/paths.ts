@@ -19,8 +19,8 @@ function stepsOf(path: string): PathStep[] {
 }
 
 /**
- * Returns the value at `path`, or undefined. A path with `[*]` returns the list of the values of all elements; elements without the value are left
- * out.
+ * Returns the value at `path`, or undefined. A path with `[*]` returns the list of the values of all elements; elements that have no value at the
+ * path are left out.
  */
 export function valueAt(value: unknown, path: string): unknown {
   const steps = stepsOf(path);

@@ -39,7 +39,7 @@ export class Receiver {
     this.#server.close();
   }
 
-  /** Waits for the webhook with this number (counted from 1) at `path`. Returns undefined if it does not arrive within the time limit. */
+  /** Waits for the webhook with this number (counted from 1) at `path`. Returns undefined if the webhook does not arrive within the time limit. */
   async webhook(path: string, count: number, withinMs: number): Promise<Response | undefined> {
     const deadline = Date.now() + withinMs;
     for (;;) {
@@ -72,8 +72,8 @@ export class Receiver {
 }
 
 /**
- * Responds to a handshake with status 200 and the challenge as body (D-61). The paths `/refuses/…` and `/wrong-challenge/…` respond as their names
- * say.
+ * Responds to a handshake with status 200 and the challenge as body (D-61). At `/refuses/…` the receiver refuses the handshake, and at
+ * `/wrong-challenge/…` it responds with a wrong challenge.
  */
 function handshake(path: string, query: URLSearchParams): { status: number; body: string } {
   if (/\/refuses(\/|$)/.test(path)) return { status: 403, body: "refused" };

@@ -18,8 +18,8 @@ export interface RequestStep {
 }
 
 /**
- * The parameters and the header in which a request sends its token (Authentication). If a case gives a text, the token is in all three of them; an
- * object names them one by one.
+ * The parameters and the header in which a request sends its token (Authentication). If a case gives the token as a text, the request has it in
+ * both parameters and in the header; if a case gives an object, the object names each of the three.
  */
 interface TokenPlaces {
   readonly access_token?: string;
@@ -40,7 +40,10 @@ function placesOf(token: unknown): TokenPlaces {
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** Writes pairs as a query or form. A list repeats its name; any other value that is not a text is written as JSON. */
+/**
+ * Writes pairs as a query or form. If a value is a list, the name is repeated for each element; any other value that is not a text is written as
+ * JSON.
+ */
 function encodePairs(pairs: Readonly<Record<string, unknown>>): string {
   return Object.entries(pairs)
     .flatMap(([name, value]) =>
@@ -82,7 +85,7 @@ function absolute(step: RequestStep, addresses: Readonly<Record<string, string>>
 
 interface Body {
   readonly bytes: Uint8Array;
-  /** The content type of the body; absent if the case sends raw bytes, because such a case has its own headers. */
+  /** The content type of the body; absent if the case sends raw bytes, because a case with raw bytes sets its headers itself. */
   readonly contentType?: string;
 }
 
@@ -115,7 +118,7 @@ function multipart(parts: Readonly<Record<string, unknown>>): Body {
 
 /**
  * Writes the request as a `curl` command for a shell. The command has `$PLAZA_CONTROL_KEY` in place of the control key, because people store and
- * share reports. Bytes that are not text are left out.
+ * share reports. A body that is not text is left out of the command.
  */
 export function curlLine(request: WireRequest, controlKey?: string): string {
   const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
@@ -129,7 +132,10 @@ export function curlLine(request: WireRequest, controlKey?: string): string {
   return parts.join(" ");
 }
 
-/** The time limit of a request to the control API. A request that moves the clock ends when all due work has run, such as a year of retries. */
+/**
+ * The time limit of a request to the control API. A request that moves the clock ends only when all due jobs have run, for example a year of
+ * retries.
+ */
 const CONTROL_WITHIN_MS = 120_000;
 
 export async function exchange(

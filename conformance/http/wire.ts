@@ -21,7 +21,7 @@ export interface WireResponse {
   readonly text: string;
 }
 
-/** The time limit of a response, which is longer than every deadline of a server for an ordinary request. */
+/** The time limit of a response, which is longer than any server takes for an ordinary request. */
 const RESPONSE_WITHIN_MS = 20_000;
 const BLANK_LINE = Buffer.from("\r\n\r\n");
 const LINE_END = Buffer.from("\r\n");
@@ -40,8 +40,8 @@ export function send(request: WireRequest, withinMs = RESPONSE_WITHIN_MS): Promi
       else resolve(outcome);
     };
     const noteEnd = (problem?: Error) => {
-      // A server that refuses a request early may close the connection before it has read the whole request. The response of such a server still
-      // counts.
+      // A server that refuses a request early may close the connection before it has read the whole request. The error of the write is ignored,
+      // because the response of the server still counts.
       const response = parseResponse(received, request.method, true);
       finish(response ?? problem ?? new Error(`the connection ended without a response, after ${received.length} bytes`));
     };

@@ -4,7 +4,10 @@ import type { CaseResult } from "./results.ts";
 
 export interface ClauseResult {
   readonly clause: Clause;
-  /** `broken` if a case that cites the clause failed, `shown` if such cases only passed, and `open` if no such case ran. */
+  /**
+   * `broken` if a case that cites the clause failed, `shown` if all cases that cite the clause and ran have passed, and
+   * `open` if none of these cases ran.
+   */
   readonly state: "broken" | "shown" | "open";
   readonly results: readonly CaseResult[];
 }

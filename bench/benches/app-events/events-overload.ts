@@ -6,11 +6,14 @@ import { type Server, startPlaza } from "../../harness/server.ts";
 import { spreadOf } from "../../harness/statistics.ts";
 
 const TIMES = 3;
-/** This bench runs longer than other benches by this factor, because each run first opens thousands of connections. */
+/** The factor by which this bench runs longer than other benches, because each run first opens thousands of connections. */
 const LONGER = 4;
 /** The default number of requests that the server handles at once (`calls_max`). */
 const REQUESTS_TAKEN = 1_024;
-/** The limit of the request bodies together, in bytes. If the bodies exceed the limit, the server handles fewer requests at once (`callBytesMax`). */
+/**
+ * The limit for the sum of all request bodies in memory, in bytes. If the bodies exceed the limit, the server handles fewer requests at once
+ * (`callBytesMax`).
+ */
 const BYTES_TAKEN = 2_097_152;
 
 export const bench: Bench = {

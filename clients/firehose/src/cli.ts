@@ -31,7 +31,10 @@ async function copy({ topics: topicOptions, values, pollMs, metricsPort }: Optio
   if (report.stopped > 0) process.exitCode = 1;
 }
 
-/** Prints the messages that the topic has at this moment. A message that is in the topic more than once is printed once. */
+/**
+ * Prints the messages that the topic contains when the command starts. A message that is in the topic more than once is
+ * printed once.
+ */
 async function print(topic: string, options: Options): Promise<void> {
   const seen = new Set<string>();
   let lines = "";

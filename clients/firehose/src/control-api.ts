@@ -27,7 +27,7 @@ export interface EventPage {
 }
 
 interface LoggedEvent {
-  /** The number of the request and the event's position in it: `17-0`. */
+  /** The number of the request and the event's position in the request, e.g. `17-0`. */
   readonly id: string;
 }
 
@@ -57,11 +57,17 @@ interface List<T> {
   readonly paging: { readonly next?: string };
 }
 
-/** The time limit of a request. A page of a thousand events takes the server some 20 ms, so after this time the connection must be broken. */
+/**
+ * The time limit of a request. A page of a thousand events takes the server some 20 ms, so a response that takes longer than this limit means
+ * that the connection is broken.
+ */
 const TIMEOUT_MS = 30_000;
 /** The greatest number of rows that the control API returns in one page. */
 const PAGE_ROWS = 1_000;
-/** The greatest number of webhooks in one page, which is lower than for other rows, because webhooks come with their bodies. */
+/**
+ * The greatest number of webhooks in one page, which is lower than the limit for other rows, because the page contains the bodies of the
+ * webhooks.
+ */
 const PAGE_DELIVERIES = 200;
 
 export class ControlApi {
@@ -91,7 +97,10 @@ export class ControlApi {
     return this.#get(`/v1/worlds/${world}/delivery-log?${parametersOf(query, PAGE_DELIVERIES)}`);
   }
 
-  /** Reads all pages of a list. The link to the next page may have a host that only another network can reach, so only its path is used. */
+  /**
+   * Reads all pages of a list. The link to the next page may have a host that only another network can reach, so the client uses only the
+   * path of the link.
+   */
   async *#all<T>(path: string): AsyncGenerator<T> {
     for (let next: string | undefined = path; next !== undefined; ) {
       const { data, paging }: List<T> = await this.#get(next);

@@ -1,8 +1,8 @@
 /**
  * Copies the logs of a Plaza server to topics until the program ends (D-425).
  *
- * **Invariant:** a cursor is stored only after the brokers have acknowledged all messages before it. Therefore each entry of a log gets into its
- * topic at least once, whichever process dies, and the first copies of the entries are in the order of the log.
+ * **Invariant:** a cursor is stored only after the brokers have acknowledged all messages before it. Therefore each entry of a log is copied to the
+ * log's topic at least once, whichever process dies. If entries are copied twice, their first copies are still in the order of the log.
  */
 import { type ControlApi, Refused } from "./control-api.ts";
 import { type Cursor, isRefusedByBrokers, isTooLarge, type Message, type Topics } from "./kafka.ts";
@@ -26,7 +26,8 @@ export interface FirehoseOptions {
 }
 
 /**
- * The number of logs that are copied at the same time. If more logs were copied at the same time, each request would only wait longer for the server.
+ * The number of logs that are copied at the same time. If the firehose copied more logs at the same time, each request would only wait longer for the
+ * server.
  */
 const LOGS_AT_ONCE = 4;
 
@@ -66,7 +67,7 @@ export class Firehose {
       if (ending.aborted) return;
       const logs = await untilDone(`to list the logs of the world ${world}`, () => this.#waitingLogs(world), this.#retries).catch(
         (error: unknown) => {
-          // If all worlds are copied, a world may be deleted after it was listed.
+          // If the firehose copies all worlds, somebody may delete a world after the firehose has listed it.
           if (worlds.length === 0 && error instanceof Refused && error.status === 404) return [];
           throw error;
         },
@@ -78,7 +79,7 @@ export class Firehose {
     }
   }
 
-  /** Lists the logs of a world that may have entries which are not copied yet. */
+  /** Lists those logs of a world that may have entries which are not copied yet. */
   async #waitingLogs(world: string): Promise<Log[]> {
     const { api, report, eventTopic, webhookTopic } = this.#options;
     const waiting: Log[] = [];
@@ -144,7 +145,7 @@ export class Firehose {
     }
   }
 
-  /** Appends messages to a topic. A message that is too large for the brokers is replaced by a note. */
+  /** Appends messages to a topic. If a message is too large for the brokers, appends a short message of the kind too_large in its place. */
   async #append(topic: string, messages: readonly Message[]): Promise<void> {
     const { topics } = this.#options;
     const send = (some: readonly Message[]) => untilDone(`to send to the topic ${topic}`, () => topics.append(topic, some), this.#retries);
@@ -165,5 +166,7 @@ export class Firehose {
 
 const requestOf = ({ after }: Cursor): number => Number.parseInt(after, 10);
 
-/** Whether the server would refuse the same request again. A missing world or app is not final, because somebody may create it later. */
+/**
+ * Whether the server would refuse a retry of the request too. Callers treat a missing world or app differently, because somebody may create it later.
+ */
 const isFinalRefusal = (error: unknown): boolean => error instanceof Refused && !error.isTemporary;

@@ -32,7 +32,7 @@ export interface TopicOptions {
 
 const BASE = {
   clientId: "plaza-firehose",
-  // `untilDone` retries failed work and logs it. More retries by the library would not be logged.
+  // The Kafka library retries a request only once, because `untilDone` retries failed requests and logs each failure.
   retries: 1,
   retryDelay: 100,
   connectTimeout: 5_000,
@@ -40,8 +40,8 @@ const BASE = {
 } as const satisfies Partial<BaseOptions>;
 
 /**
- * After its start a broker refuses readers for some seconds. The library itself waits for the broker, because the firehose cannot repeat a read after
- * it has used some messages.
+ * After its start a broker refuses readers for some seconds. For reads the library waits for the broker with many retries, because the firehose
+ * cannot repeat a read after it has used some of its messages.
  */
 const PATIENT = { retries: 20, retryDelay: 500 } as const satisfies Partial<BaseOptions>;
 
@@ -54,7 +54,7 @@ const hasId = (error: unknown, ...ids: readonly string[]): boolean => ids.some((
 
 export const isTooLarge = (error: unknown): boolean => hasId(error, "MESSAGE_TOO_LARGE", "RECORD_LIST_TOO_LARGE");
 
-/** Whether the brokers will refuse the same request until somebody changes the configuration. */
+/** Whether the brokers have refused a request for a reason that lasts until somebody changes the configuration. */
 export const isRefusedByBrokers = (error: unknown): boolean =>
   isTooLarge(error) ||
   hasId(error, "SASL_AUTHENTICATION_FAILED", "UNSUPPORTED_SASL_MECHANISM", "ILLEGAL_SASL_STATE") ||
@@ -98,7 +98,7 @@ export class Topics {
     return cursors;
   }
 
-  /** Reads the messages that the topic has at this moment. */
+  /** Reads the messages that the topic contains at the time of the call. */
   async *read(topic: string): AsyncGenerator<Message> {
     const consumer = new Consumer({
       ...{ ...BASE, ...PATIENT, ...this.#options.connection, deserializers: stringDeserializers },
@@ -125,7 +125,7 @@ export class Topics {
 
   /**
    * Appends messages in their order. When the promise resolves, all in-sync replicas have the messages. If the promise rejects, some messages may be
-   * in the topic, and the caller sends all of them again. The first copies of the messages stay in their order.
+   * in the topic, and the caller sends all of them again. Even if messages are sent again, their first copies in the topic are in the right order.
    */
   async append(topic: string, messages: readonly Message[]): Promise<void> {
     for (const part of partsOf(messages)) {
@@ -152,7 +152,7 @@ function* partsOf(messages: readonly Message[]): Generator<Message[]> {
   let size = 0;
   for (const message of messages) {
     // Sizes are counted in characters. Most messages are ASCII; other messages need up to three bytes for a character, and the brokers' limit is high
-    // enough for this.
+    // enough for such messages.
     if (part.length > 0 && size + message.value.length > SEND_BYTES_MAX) {
       yield part;
       [part, size] = [[], 0];

@@ -1,4 +1,4 @@
-/** The logs of a Plaza server: how to read them, and the messages that are made from a page. */
+/** Reads the logs of a Plaza server, and makes Kafka messages from the pages of a log. */
 import type { ControlApi, DeliveryPage, EventPage, PlaceQuery } from "./control-api.ts";
 import type { Message } from "./kafka.ts";
 
@@ -20,7 +20,7 @@ export interface Log {
 export interface Page {
   readonly epoch: string;
   readonly messages: readonly Message[];
-  /** The number of gaps: entries that were deleted before the firehose read them. Each gap has its own message. */
+  /** The number of gaps: entries that were deleted before the firehose read them. The topic gets a message for each gap. */
   readonly gaps: number;
   readonly cursor: string;
   /** The number of the newest entry, if the page contains it. */
@@ -57,8 +57,8 @@ function pageOfEvents(world: string, app: string, { epoch, data, gaps, cursor, h
       return [Number(request), { ...{ kind: "event", id: "", world, epoch, app }, ...event, id: `${app}:${request}:${position}` }];
     }),
   ];
-  // A message about a gap takes the position of the missing requests. The sort keeps the order of events of one request, and a page without gaps is
-  // already in order.
+  // A message about a gap stands at the position of the missing requests in the log. The sort keeps the order of events of one request, and a page
+  // without gaps is already in order.
   if (gaps.length > 0) numbered.sort(([one], [other]) => one - other);
   const messages = numbered.map(([, value]) => ({ key: app, value: JSON.stringify(value) }));
   return { epoch, messages, gaps: gaps.length, cursor, hasMore: has_more };

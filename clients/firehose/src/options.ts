@@ -28,7 +28,7 @@ export const HELP = `plaza-firehose copies accepted app events and delivered web
   --sasl MECHANISM         PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512, with --sasl-username NAME and KAFKA_SASL_PASSWORD
 `;
 
-/** A mistake in the options. The message names the option and says what to do. */
+/** A mistake in the options. The message of the error names the option and says what to do. */
 export class BadOption extends Error {}
 
 const NONE: string[] = [];

@@ -1,11 +1,12 @@
-/** Retries work until it succeeds. */
+/** Repeats a failed request to Plaza or to the brokers until it succeeds. */
 import { type Report, say, textOf } from "./report.ts";
 
-/** An error that would occur again in each retry. The program then prints the message of the error and ends. */
+/** An error that would occur again in each retry. After this error the program prints the message of the error and ends. */
 export class Fatal extends Error {}
 
 /**
- * The first wait is short, because most failures come from a server that restarts. The longest wait is short enough to continue soon after an outage.
+ * The first wait is short, because most failures come from a server that restarts. The longest wait is short, so that the copy continues soon after
+ * an outage.
  */
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
@@ -17,7 +18,7 @@ export interface Retries {
   isFinal(error: unknown): boolean;
 }
 
-/** Runs work, and retries it while it fails. Rejects with a final error, or when the program ends. */
+/** Calls `work`, and calls it again while it fails. Rejects with an error for which `isFinal` returns true, or when the program ends. */
 export async function untilDone<T>(what: string, work: () => Promise<T>, { report, ending, isFinal }: Retries): Promise<T> {
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
     try {

@@ -1,5 +1,6 @@
 /**
- * The faults that storm tries, each with the points of a run at which it can strike, its form in the control API, and the behavior that survives it.
+ * The faults that storm tries, each with the points of a run at which it can strike, its form in the control API, and the behavior of an app that
+ * survives it.
  */
 import type { Operations } from "../control-api.ts";
 import { type Point, pointName } from "./observation.ts";
@@ -19,7 +20,7 @@ export interface Disturbance {
   faultAt(point: Point, among: Run): FaultBody;
 }
 
-/** Facts about the undisturbed run. */
+/** Facts about the run without faults. */
 export interface Run {
   readonly points: readonly Point[];
   /** The world time at the start, in Unix seconds. */
@@ -32,13 +33,13 @@ export interface Run {
 const RETRY_AFTER_SECONDS = 1;
 /** A rate limit ends a little before its `Retry-After`, so that a client that waits exactly this long is served. */
 const RATE_LIMIT_MS = 900;
-/** The time that a slow body takes: much longer than a usual response, and shorter than the time limit of any client. */
+/** The duration of a response with a slow body: much longer than a usual response, and shorter than the time limit of any client. */
 const SLOW_MS = 400;
 /** The delay of a late webhook, which is long enough for the app to do something else meanwhile. */
 const LATE_MS = 300;
 /**
- * Objects whose webhooks are about nodes that an app can also read. No operation reads the other objects, so an app cannot make up for a lost webhook
- * about them.
+ * Objects whose webhooks are about nodes that an app can also read. Storm loses only webhooks about these objects, because an app can read the nodes
+ * instead; no operation reads other objects.
  */
 const READABLE = new Set(["page", "catalog"]);
 
@@ -179,7 +180,7 @@ export const disturbances: readonly Disturbance[] = [...requestDisturbances, ...
 const firstOf = ({ kind, name }: Point, points: readonly Point[]): number =>
   Math.min(...points.filter((other) => other.kind === kind && other.name === name).map(({ nth }) => nth));
 
-/** The number of items in the response of a list. A response that is too long to be stored whole has many items. */
+/** The number of items in the response of a list. A response that is too long to be stored whole certainly has several items. */
 function itemsOf({ request }: Point): number {
   if (request === undefined || request.method !== "GET") return 0;
   try {
@@ -230,13 +231,13 @@ export interface Choice {
   readonly without?: readonly string[] | undefined;
 }
 
-/** Every single fault at every point, in the order of the run. */
+/** Schedules with one fault each: every fault at every point, in the order of the run. */
 export function singlesOf(run: Run, { only, without = [] }: Choice): readonly Schedule[] {
   const isChosen = ({ name }: Disturbance): boolean => (only === undefined || only.includes(name)) && !without.includes(name);
   return run.points.flatMap((point) => strikesAt(point, run).flatMap((strike) => (isChosen(strike.disturbance) ? [[strike]] : [])));
 }
 
-/** Random pairs of faults at different points: at most `count`, and the same pairs for the same seed. */
+/** Schedules with two random faults at different points: at most `count` schedules, which are the same for the same seed. */
 export function pairsOf(singles: readonly Schedule[], count: number, seed: number): readonly Schedule[] {
   const strikes = singles.flat();
   const isPair = (one: Strike, other: Strike): boolean => one.point !== other.point;

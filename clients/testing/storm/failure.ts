@@ -64,7 +64,9 @@ function writesOf(requests: readonly LoggedRequest[]): string[] {
   return [`it wrote: ${told.join(", ")}${writes.length > TOLD_MAX ? `, and ${writes.length - TOLD_MAX} more` : ""}`];
 }
 
-/** The facts that often explain why a scenario fails without any fault: its last refused request, and the webhooks that did not arrive. */
+/**
+ * The facts that often explain why a scenario fails without any fault: the last refused request of the app, and the webhooks that did not arrive.
+ */
 export function cluesOf({ requests, deliveries }: RunResult): readonly string[] {
   const refused = requests.findLast(({ status }) => status >= REFUSED);
   const undelivered = deliveries.findLast(({ status }) => status === "waiting" || status === "failed");
@@ -91,12 +93,12 @@ const ordinal = (nth: number): string => {
 };
 
 /**
- * The limit of repetitions while a rate limit is exceeded: an app that sends a request more often ignores Retry-After, because a back-off without
- * Retry-After ends before.
+ * The number of repetitions of a request that are allowed while a rate limit is exceeded. An app that repeats a request more often ignores
+ * Retry-After; an app that only waits longer each time repeats less often.
  */
 const REFUSED_MAX = 3;
 
-/** The request that was refused most often because of its rate, if it was refused too often. */
+/** The request that was refused most often because of a rate limit; undefined if no request was refused more than `REFUSED_MAX` times. */
 export function hammeredRequest(requests: readonly LoggedRequest[]): { readonly operation: string; readonly count: number } | undefined {
   const counts = new Map<string, { operation: string; count: number }>();
   for (const { status, operation, method, path, query, request_body } of requests) {

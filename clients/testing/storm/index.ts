@@ -7,11 +7,11 @@ import type { Scenario } from "./runs.ts";
 import { runStorm, type StormOptions, type StormReport } from "./storm.ts";
 
 export interface StormInTests extends StormOptions, WorldOptions {
-  /** Changes each new world before the first run in it. */
+  /** Changes each new world before storm makes the first run in the world. */
   readonly prepare?: ((world: World) => Promise<void>) | undefined;
 }
 
-/** The error of an app that did something wrong under at least one schedule. The message is the report. */
+/** The error of an app that did something wrong under at least one schedule. The message of the error is storm's report. */
 export class StormFailure extends Error {
   override readonly name = "StormFailure";
 

@@ -16,7 +16,10 @@ export interface Observation {
 
 /** The server stores at most this number of requests, and shows at most this number of webhooks on a page. */
 const LISTED_MAX = 1_000;
-/** The sections of a world file that differ without a mistake of the app: an app gets new tokens after a token became invalid, and the time moves. */
+/**
+ * The sections of a world file that may differ between two runs without a mistake of the app: an app gets new tokens after a token became invalid,
+ * and the time moves.
+ */
 const NOT_COMPARED = new Set(["tokens", "clock"]);
 
 export const readRequests = async (world: World): Promise<readonly LoggedRequest[]> =>
@@ -25,7 +28,7 @@ export const readRequests = async (world: World): Promise<readonly LoggedRequest
 export const readDeliveries = async (world: World): Promise<readonly LoggedDelivery[]> =>
   [...(await world.webhooks.list({ limit: LISTED_MAX }))].reverse();
 
-/** The number of nodes of each kind. A list inside a node, such as the people who have a label, counts as well. */
+/** The number of nodes of each kind. Lists inside nodes are counted too, such as the people who have a label. */
 export async function countNodes(world: World): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   for (const [key, entries] of Object.entries(await world.export())) {
@@ -38,14 +41,17 @@ export async function countNodes(world: World): Promise<ReadonlyMap<string, numb
   return counts;
 }
 
-/** A point of the undisturbed run: a request or webhook, and its number among those of the same operation or field. */
+/**
+ * A point of the run without faults: a request or webhook, and its number among the requests of the same operation or the webhooks of the same
+ * field.
+ */
 export interface Point {
   readonly kind: "request" | "webhook";
   /** The operation, or the webhook field. */
   readonly name: string;
-  /** The first one has the number 1. */
+  /** The number of the request or webhook among those of the same name, counted from 1. */
   readonly nth: number;
-  /** Left out for one request of a batch, because such a request has no entry of its own in the log. */
+  /** The logged request. Left out for a request inside a batch, because only the whole batch has an entry in the log. */
   readonly request?: LoggedRequest;
   /** Whether this is one request of a batch or of `ids=`. Such a request has no response of its own that could get lost. */
   readonly isPart?: true;
@@ -54,12 +60,12 @@ export interface Point {
 
 export const pointName = ({ name, nth }: Pick<Point, "name" | "nth">): string => `${name}#${nth}`;
 
-/** Stands for the operation of a request that reached no operation. No fault strikes there. */
+/** Stands for the operation of a request that reached no operation. Storm tries no faults on such a request. */
 const UNKNOWN = "unknown";
 
 /**
- * Lists the points of a run at which a fault can strike. The requests of a batch count like any other requests of their operations, as they do for
- * faults (D-375). A read that is repeated unchanged, for example by a program that waits, is one point.
+ * Lists the points of a run at which a fault can strike. Each request of a batch counts as a request of its own operation, as it does for faults
+ * (D-375). A read that is repeated unchanged, for example by a program that waits, is one point.
  */
 export function pointsOf({ requests, deliveries }: Observation): readonly Point[] {
   const points: Point[] = [];
@@ -81,7 +87,7 @@ export function pointsOf({ requests, deliveries }: Observation): readonly Point[
     if (!isRepeated && request.operation !== UNKNOWN) points.push({ kind: "request", name: request.operation, nth, request });
   }
   for (const delivery of deliveries) {
-    // The app has a webhook that is "sending"; only its response is not stored yet.
+    // A webhook with the status "sending" has reached the app; only the app's response is not stored yet.
     if (delivery.status !== "delivered" && delivery.status !== "sending") continue;
     points.push({ kind: "webhook", name: delivery.field, nth: next(`webhook ${delivery.field}`), delivery });
   }
@@ -91,8 +97,8 @@ export function pointsOf({ requests, deliveries }: Observation): readonly Point[
 const readKey = ({ operation, path, query }: LoggedRequest): string => `${operation} ${path}?${query}`;
 
 /**
- * The first difference between two undisturbed runs: of requests, or else of webhooks. Undefined if they agree. The order of requests may differ,
- * because an app may send several at the same time.
+ * The first difference between two runs without faults: in their requests, or else in their webhooks. Undefined if the runs agree. The order of
+ * requests may differ between the runs, because an app may send several requests at the same time.
  */
 export function differenceOf(one: Observation, other: Observation): { readonly kind: Point["kind"]; readonly text: string } | undefined {
   const runs = [one, other].map(pointsOf);

@@ -4,7 +4,7 @@ import type { World } from "../world.ts";
 import { type FaultBody, type Run, type Schedule, scheduleText } from "./disturbances.ts";
 import { countNodes, type LoggedDelivery, type LoggedRequest, readDeliveries, readRequests } from "./observation.ts";
 
-/** One run of the scenario, as the scenario sees it. */
+/** Facts about a run that the scenario gets as its argument. */
 export interface StormRun {
   /** Aborted when the time of the run is over. */
   readonly signal: AbortSignal;
@@ -17,7 +17,7 @@ export type Scenario = (world: World, run: StormRun) => unknown;
 /** A rule about the world after a run: it returns false, or throws, if the rule is broken. */
 export type Invariant = (world: World) => unknown;
 
-/** A world with the content with which each run begins. */
+/** A world for one run at a time, with the content that the world has at the beginning of each run. */
 export interface Slot {
   readonly world: World;
   /** Closes everything that belongs to the world, and deletes the world. */
@@ -55,7 +55,10 @@ export class Runner {
     this.#hasInvariants = Object.keys(options.invariants).length > 0;
   }
 
-  /** Runs the scenario once. Rejects only if the server fails. `isRight` checks the end of the run beyond the scenario and the invariants. */
+  /**
+   * Runs the scenario once. Rejects only if the server fails. After the scenario and the invariants, `isRight` checks the result of the run,
+   * and returns the problem if there is one.
+   */
   async run(schedule: Schedule, run: Run | undefined, timeoutMs: number, isRight: (result: RunResult) => string | undefined): Promise<RunResult> {
     const slot = await this.#take();
     const { world } = slot;
@@ -64,20 +67,20 @@ export class Runner {
     const scenario = await this.#play(world, scheduleText(schedule), timeoutMs);
     const durationMs = performance.now() - started;
     await world.closeReceivers();
-    // An invariant may send requests to the graph.
+    // The faults are cleared, because an invariant may send requests to the graph.
     if (this.#hasInvariants) await world.faults.clear();
     const broken = scenario.problem ?? (await this.#brokenInvariant(world));
     const [requests, nodes] = await Promise.all([readRequests(world), broken === undefined ? countNodes(world) : NO_NODES]);
     const result = { problem: broken, durationMs, requests, nodes, deliveries: [] };
     const problem = broken ?? isRight(result);
     const whole = { ...result, problem, deliveries: problem === undefined && run !== undefined ? [] : await readDeliveries(world) };
-    // A scenario that did not end may still send requests, so its world is not used again.
+    // If a scenario did not end within the time limit, it may still send requests, so its world is not used again.
     if (scenario.hasEnded) this.#free.push(slot);
     else await this.#forget(slot);
     return whole;
   }
 
-  /** The world time at which runs begin, and the later times at which tokens expire. */
+  /** The time on a world's clock at which runs begin, and the later times at which tokens expire. */
   async timesOf(): Promise<Pick<Run, "startedAt" | "expiries">> {
     const slot = await this.#take();
     const [{ now }, tokens] = await Promise.all([slot.world.clock.read(), slot.world.tokens.list()]);
@@ -96,7 +99,7 @@ export class Runner {
     await slot.delete();
   }
 
-  /** A world in its first state. */
+  /** Returns a world in the state in which each run begins. */
   async #take(): Promise<Slot> {
     const free = this.#free.pop();
     if (free !== undefined && (await isRestored(free))) return free;
@@ -139,7 +142,10 @@ export class Runner {
   }
 }
 
-/** Restores a world. False if the world has no snapshot, because the scenario replaced it (`withPlaza({ world })`). */
+/**
+ * Restores the snapshot of a world. Returns false if the world has no snapshot, because the scenario replaced the world
+ * (`withPlaza({ world })`).
+ */
 async function isRestored({ world }: Slot): Promise<boolean> {
   try {
     await world.restore(SNAPSHOT);
@@ -152,7 +158,7 @@ async function isRestored({ world }: Slot): Promise<boolean> {
 
 const NOT_FOUND = 404;
 
-/** The first lines of an error's message; a report with many failures must stay readable. */
+/** The number of lines of an error's message that are kept, because a report with many failures must stay readable. */
 const LINES_MAX = 12;
 
 const messageOf = (error: unknown): string =>

@@ -13,7 +13,7 @@ export interface StormOptions extends Choice {
   readonly pairs?: number | undefined;
   /** The number of runs at a time. */
   readonly jobs?: number | undefined;
-  /** The time limit of a run; by default ten times the undisturbed run, and 10 s at least. */
+  /** The time limit of a run; by default ten times the duration of the run without faults, but at least 10 s. */
   readonly timeoutMs?: number | undefined;
   /** Runs only this schedule, e.g. `createLabel#1=lost-after`. Default: the variable STORM_SCHEDULE. */
   readonly schedule?: string | undefined;
@@ -48,7 +48,7 @@ const TIMEOUT_FACTOR = 10;
 /** The time limit of an undisturbed run, which may begin with the start of a slow program. */
 const FIRST_TIMEOUT_MS = 120_000;
 
-/** Runs a scenario by the means of `options`, and reports. Rejects with `StormUnusable`, or if the server fails. */
+/** Runs a scenario under the schedules that `options` choose, and returns the report. Rejects with `StormUnusable`, or if the server fails. */
 export async function runStorm(runner: Omit<RunnerOptions, "invariants">, options: StormOptions): Promise<StormReport> {
   checkNames(options);
   const started = performance.now();
@@ -61,7 +61,7 @@ export async function runStorm(runner: Omit<RunnerOptions, "invariants">, option
     else {
       const singles = singlesOf(run, options);
       await storm.runAll(singles);
-      // A pair with a fault that already fails by itself shows nothing new.
+      // A pair shows nothing new if one of its faults already makes the scenario fail alone.
       const passed = singles.filter((one) => !storm.hasFailed(scheduleText(one)));
       await storm.runAll(pairsOf(passed, pairs, seed));
     }
@@ -84,12 +84,15 @@ interface Learned {
 }
 
 /**
- * The number of undisturbed runs of which two in a row must have the same webhooks. Webhooks that wait for each other are sent in one POST, so their
- * number depends on the speed of the machine.
+ * Two runs in a row without faults must have the same webhooks; this is the greatest number of runs in which storm looks for such a pair. Webhooks
+ * that wait for each other are sent in one POST, so the number of POSTs depends on the speed of the machine.
  */
 const UNDISTURBED_MAX = 8;
 
-/** Makes the undisturbed run twice. Both runs must pass and agree, because otherwise the effect of a fault could not be told from chance. */
+/**
+ * Makes the run without faults twice. Both runs must pass and do the same, because otherwise storm could not tell the effect of a fault from
+ * chance.
+ */
 async function learn(runs: Runner, { timeoutMs }: StormOptions): Promise<Learned> {
   const play = async (): Promise<RunResult> => {
     const result = await runs.run([], undefined, timeoutMs ?? FIRST_TIMEOUT_MS, () => undefined);
@@ -147,7 +150,7 @@ class Storm {
   async runAll(schedules: readonly Schedule[]): Promise<void> {
     const { jobs, timeoutMs } = this.#limits;
     const first: RunResult[] = [];
-    // The longest waits begin first, so that the other runs use the machine meanwhile and the last runs are short.
+    // The runs with the longest waits begin first, so that other runs use the machine while these runs wait, and the last runs are short.
     const order = [...schedules.keys()].sort((one, other) => waitMsOf(schedules[other] as Schedule) - waitMsOf(schedules[one] as Schedule));
     const next = order.values();
     const work = async (): Promise<void> => {
@@ -172,7 +175,7 @@ class Storm {
     return result;
   }
 
-  /** Checks the end of a run beyond its exit code: nothing is created that an undisturbed run does not create, and a rate limit is respected. */
+  /** Checks two rules that hold for every app: a run creates nothing that a run without faults does not create, and respects rate limits. */
   readonly #isRight = ({ requests, nodes }: RunResult): string | undefined => {
     const hammered = hammeredRequest(requests);
     if (hammered !== undefined)

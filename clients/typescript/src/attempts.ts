@@ -19,7 +19,7 @@ const FIRST_WAIT_MS = 500;
 /** The statuses with which a proxy says that it cannot reach the server. */
 const WITHOUT_SERVER: ReadonlySet<number> = new Set([502, 504]);
 
-/** Returns the JSON of a successful response. Throws GraphError or ConnectionError; if `signal` is aborted, throws the reason of the abort. */
+/** Returns the JSON of a successful response. Throws GraphError or ConnectionError, or the reason of the abort if `signal` is aborted. */
 export async function responseOf(operation: string, sent: HttpRequest, attempts: Attempts, signal: AbortSignal | undefined): Promise<unknown> {
   const { retries = 3, waitMaxMs = 60_000 } = attempts;
   for (let retry = 0; ; retry++) {
@@ -35,7 +35,7 @@ const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /**
  * Keeps requests for this machine away from the proxy that the environment names: without this option of `fetch`, Bun would send the request and its
- * token to the proxy. Runtimes other than Bun ignore this option.
+ * token to the proxy. Runtimes other than Bun ignore the option `proxy` of `fetch`.
  */
 const directTo = (url: string): object => (LOOPBACK.test(new URL(url).hostname) ? { proxy: false } : {});
 
@@ -70,7 +70,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Returns the wait in milliseconds that the header `Retry-After` asks for. The header has a number of seconds or a date. */
+/** Returns the wait in milliseconds that the header `Retry-After` asks for. The value of the header is a number of seconds or a date. */
 function retryAfterOf(headers: Headers): number | undefined {
   const text = headers.get("retry-after");
   if (text === null) return undefined;
@@ -79,8 +79,8 @@ function retryAfterOf(headers: Headers): number | undefined {
 }
 
 /**
- * Whether to retry the request. A write without a response may have happened, so the client repeats a write only if the server says that this is
- * safe.
+ * Whether to retry the request. A write without a response may have happened, so the client repeats a write only if the server says that a
+ * repetition is safe.
  */
 function isWorthRetrying(error: GraphError | ConnectionError, method: string): boolean {
   if (error instanceof GraphError && error.isTransient) return true;

@@ -31,8 +31,8 @@ export type Result<N extends OperationName> = Operations[N]["kind"] extends "one
     : never;
 
 /**
- * The result of one request of a batch. The outcome is `null` if the result was only needed by other requests, or if a request that this one depends
- * on failed.
+ * The result of one request of a batch. The outcome is `null` if only other requests of the batch needed the result, or if the request depends on
+ * another request, which failed.
  */
 export type Outcome<N extends OperationName> = { readonly value: Returns<N> } | { readonly error: GraphError } | null;
 
@@ -40,7 +40,7 @@ type Outcomes<Requests extends readonly GraphRequest[]> = {
   -readonly [At in keyof Requests]: Requests[At] extends GraphRequest<infer N> ? Outcome<N> : never;
 };
 
-/** A method for each operation of the contract. Each method has the name of its operation. */
+/** A method for each operation of the contract, with the name of the operation. */
 export type Methods = { readonly [N in keyof Operations]: (...args: Arguments<N>) => Result<N> };
 
 export interface GraphClient extends Methods {

@@ -47,9 +47,9 @@ export class GraphError extends Error {
   readonly code: ErrorCode | 0;
   readonly subcode: number | undefined;
   readonly type: string | undefined;
-  /** True if the server says that the same request may succeed later. The client has already retried such a request. */
+  /** True if the server says that the same request may succeed later. If it is true, the client has already retried the request. */
   readonly isTransient: boolean;
-  /** Facts about the error. `parameter` is the name of the wrong parameter. */
+  /** Facts about the error, e.g. the name of the wrong parameter in `parameter`. */
   readonly data: Readonly<Record<string, unknown>>;
   /** A title to show to the person who uses the app. */
   readonly userTitle: string | undefined;
@@ -94,7 +94,7 @@ function errorOf(body: unknown): ErrorBody {
 
 /**
  * The error for a request without a response: the connection failed, or the time limit passed. `cause` is the reason for the failure. If the request
- * was a write, it may or may not have happened.
+ * was a write, the server may or may not have made the change.
  */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";

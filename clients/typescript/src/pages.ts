@@ -13,7 +13,7 @@ export interface List<P extends ListPage<unknown>> extends AsyncIterable<P["data
   pages(): AsyncIterableIterator<P>;
 }
 
-/** Parameters of a link to the next page that the client leaves out, because the client adds its own credentials. */
+/** The parameters that the client removes from a link to the next page, because the client adds its own credentials. */
 const CREDENTIALS: ReadonlySet<string> = new Set(["access_token", "oauth_token", "appsecret_proof"]);
 
 /** Makes a list. `read` reads one page, with the given parameters in addition to those of the list. */
@@ -41,8 +41,8 @@ export function listOf<P extends ListPage<unknown>>(read: (further: Readonly<Rec
 }
 
 /**
- * Returns the parameters of the link to the next page. A page without `next` is the last page; an empty or short page need not be the last. The
- * client sends these parameters to its own address, with its own token.
+ * Returns the parameters of the link to the next page. A page without `next` is the last page of a list, but an empty or short page need not be the
+ * last page. The client sends the parameters of the link to its own address, with its own token.
  */
 function linkOf({ paging }: ListPage<unknown>): Record<string, string> | undefined {
   if (paging?.next === undefined) return undefined;

@@ -9,12 +9,12 @@ export interface RequestOptions {
   /** The version for this request, e.g. `v25.0`, in place of the client's version. */
   readonly version?: string;
   /**
-   * The surface (group of hosts) to send the request to if several surfaces serve the operation: `social_login` sends a message to oneself with the
-   * account's own token.
+   * The surface (group of hosts) to send the request to if several surfaces serve the operation: with `social_login`, for example, an account sends
+   * a message to itself with its own token.
    */
   readonly surface?: Surface;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A signal that ends the request, its retries, and the reading of further pages. */
+  /** An aborted signal ends the request and its retries, and the client reads no further pages. */
   readonly signal?: AbortSignal;
 }
 
@@ -38,7 +38,10 @@ export interface GraphRequest<N extends OperationName = OperationName> {
   readonly id: string | undefined;
   readonly params: Readonly<Record<string, unknown>>;
   readonly options: RequestOptions;
-  /** The name of this request in a batch. Later requests of the batch can refer to the result of this one, e.g. by the id `{result=new:$.id}`. */
+  /**
+   * The name of this request in a batch. Later requests of the batch can use the name to refer to the result of this request, e.g. by the id
+   * `{result=new:$.id}`.
+   */
   readonly name?: string;
   /** The names of the requests of the batch that must succeed before the server runs this one. */
   readonly dependsOn?: readonly string[];
@@ -73,7 +76,7 @@ export interface Settings {
   readonly accessToken?: string;
   /** The addresses of surfaces that do not have their default address below `baseUrl`. */
   readonly addresses?: Readonly<Partial<Record<Surface, string>>>;
-  /** The surface for operations that several surfaces serve: `social_login` if the program has tokens of that login. */
+  /** The surface that the client uses for operations which several surfaces serve: `social_login` if the program has tokens of social login. */
   readonly surface?: Surface;
   /** The versions that the client requests. Default: `versions` of the contract. */
   readonly versions?: Readonly<Partial<Record<keyof typeof versions, string>>>;
@@ -106,7 +109,7 @@ export function pathOf(one: GraphRequest, settings: Settings): string {
   const list = rule === "marketingOrCurrent" ? "marketing" : rule;
   const own = options.version ?? settings.versions?.[list as keyof typeof versions] ?? versions[list as keyof typeof versions];
   const version = own === undefined || rule === "unversioned" || withoutVersion.has(surfaceOf(one, settings)) ? "" : `/${own}`;
-  // An id that refers to an earlier request of a batch is not encoded.
+  // If an id refers to an earlier request of a batch, the client does not encode it.
   return `${version}${path.replace("{id}", () => (id.includes("{result=") ? id : encodeURIComponent(id)))}`;
 }
 

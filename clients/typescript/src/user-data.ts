@@ -16,7 +16,7 @@ const normalize = {
   ph: digits,
   /** Any id of your own; it is not normalized. */
   external_id: (text: string): string => text,
-  /** The gender: f or m. Any other value means an unknown gender. */
+  /** The gender: f or m. Any value except f and m means an unknown gender. */
   ge: (text: string): string => /^[fm]/.exec(trimmed(text))?.[0] ?? "",
   /** The date of birth: year, month, day. */
   db: digits,

@@ -1,7 +1,7 @@
 /** Receives webhooks: answers the verification request, checks signatures, and gives each update its type. */
 import { type FieldUpdate, messagingFields } from "./generated/webhooks.ts";
 
-/** The headers of a request: a `Headers` object, or an object of Node. */
+/** The headers of a request: a `Headers` object, or an object like `request.headers` of Node. */
 export type HeadersGiven = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface Received {
@@ -28,14 +28,17 @@ export interface Webhook {
   readonly updates: readonly Update[];
 }
 
-/** The error if the server did not send the body, or if the body is too old. Respond to such a request with a status of 400 or more. */
+/**
+ * The error if the server did not sign the body, or if the signature is too old. Respond to a request with this error with a status of 400 or more.
+ */
 export class SignatureError extends Error {
   override readonly name = "SignatureError";
 }
 
 /**
  * Returns the challenge to send back, as text and with status 200, to a request that verifies the callback. Returns undefined if the request does not
- * verify the callback or has another verify token; then respond with status 403. `url` may be a path with a query, such as `request.url` of Node.
+ * verify the callback or has a wrong verify token; in this case respond with status 403. `url` may be a path with a query, such as `request.url` of
+ * Node.
  */
 export function challengeOf(url: string | URL, verifyToken: string): string | undefined {
   const { searchParams } = new URL(url, "http://callback");
@@ -55,8 +58,8 @@ export async function readWebhook({ body, headers, appSecret, toleranceSeconds =
   const isSigned = async (signature: Uint8Array<ArrayBuffer> | undefined, signed: Uint8Array): Promise<boolean> =>
     signature !== undefined && (await crypto.subtle.verify("HMAC", key, signature, new Uint8Array(signed)));
   if (id !== undefined && time !== undefined && signatures !== undefined) {
-    // If the headers of Standard Webhooks are present, only they are checked: they contain a time, and signatures of both secrets while an app's
-    // secret is being replaced.
+    // If the headers of Standard Webhooks are present, only these headers are checked: they contain a time, and they contain signatures of the old
+    // and the new secret while an app's secret is being replaced.
     const signed = joined(encoder.encode(`${id}.${time}.`), bytes);
     const checked = await Promise.all(
       signatures.split(" ").map((one) => isSigned(one.startsWith("v1,") ? fromBase64(one.slice(3)) : undefined, signed)),
@@ -106,7 +109,7 @@ interface Envelope {
 const updatesOf = ({ object, entry }: Envelope): Update[] =>
   entry.flatMap(({ id, time, changes = [], messaging = [] }) =>
     [...changes, ...messaging.map((value) => ({ field: messagingFields[object], value }))].map(
-      // The signature proves that the server sent the update, so the value has the type of the contract.
+      // The signature proves that the server sent the update, so the update's value has the type that the contract gives to its field.
       ({ field, value }) => ({ object, field, value, entity: id, time }) as Update,
     ),
   );
