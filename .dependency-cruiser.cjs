@@ -42,7 +42,8 @@ const below = {
   config: ["surfaces", "graph", "auth", "storage", "kernel"],
   http: listener,
   ingest: listener,
-  // The control API is served by the listener of http. It gets a feature's control routes from the registry, so it imports no feature.
+  // The control API is served by the listener of http. The code of control gets a feature's control routes from the registry, so it imports no
+  // feature.
   control: [
     "http",
     "surfaces",

@@ -37,8 +37,8 @@ export const serverKey = (testCase: Case): string =>
   JSON.stringify([testCase.profile, testCase.world, testCase.fragment, testCase.options, testCase.isAlone ? testCase.title : ""]);
 
 /**
- * Groups the cases for servers that the suite starts. Cases that must be alone come last, and the world is reset for each. Starting a server for each
- * case that must be alone would take half of the time of the whole suite.
+ * Groups the cases for servers that the suite starts. In each group, the cases that must be alone come last, and the world is reset before each of
+ * them; a server for each of these cases would take half of the time of the whole suite.
  */
 export const onOneServer = (cases: readonly Case[]): Case[][] =>
   [...Map.groupBy(cases, (testCase) => serverKey({ ...testCase, isAlone: false })).values()].map((group) => [

@@ -103,8 +103,8 @@ const READS_ALL: readonly (readonly [statement: string, why: string])[] = [
   ["SELECT 1 AS one WHERE EXISTS (SELECT 1 FROM webhook_deliveries d", "a callback that is left: its partial index holds what is being sent"],
   ["d.members, e.object, e.field, CAST(e.entity AS TEXT) AS entity", "a claim sorts the few rows whose ids it names"],
   ["SELECT n.type FROM nodes n LIMIT", "reads up to 500 rows, to know which types a small world has"],
-  // Lists by a column beside the first column of a key: if few rows share that first value, PostgreSQL reads these rows and filters. ANALYZE corrects
-  // plans after a table has grown.
+  // These lists filter by a column that is not the first column of a key. If few rows have the same first column, PostgreSQL reads all of them and
+  // filters; ANALYZE corrects the plan after a table has grown.
   ["SELECT DISTINCT e.device", "the rows of an app in the requests that are named"],
 ];
 

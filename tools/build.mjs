@@ -1,7 +1,8 @@
 /**
  * `node tools/build.mjs`: writes the documents and types that are made from the contracts, and compiles the sources into the executable
- * `build/plaza`. The executable starts in a quarter of the time, and `bin/plaza` runs it as long as no source is newer. `npm ci` runs this program;
- * `npm start` and `npm test` run it if the sources have changed. The program is plain JavaScript, because it runs on Node.
+ * `build/plaza`. The executable starts in a quarter of the time that the sources need, and `bin/plaza` runs it as long as no source file is newer
+ * than it. `npm ci` runs this program; `npm start` and `npm test` run it if the sources have changed. The program is plain JavaScript, because it
+ * runs on Node.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -16,14 +17,14 @@ const executable = join(built, "plaza");
 const generatedList = join(built, "generated.json");
 
 /**
- * Whether Bun is installed. Bun's package puts the binary in place with an install script: the placeholder has a few hundred bytes, the binary 100
- * MB.
+ * Whether Bun is installed. The install script of Bun's package replaces a placeholder of a few hundred bytes by the binary, which has 100 MB, so
+ * the size shows whether the script ran.
  */
 export const hasBun = () => existsSync(bun) && statSync(bun).size > 1_000_000;
 
 /**
- * The time at which a file, or anything below a folder, was last changed. The time of each is read once, because reading `src` takes longer than all
- * other work.
+ * The time at which a file, or anything below a folder, was last changed. The time of each file or folder is kept after the first read, because
+ * reading the times in `src` takes longer than all other work of this program.
  */
 const changes = new Map();
 function changedMs(name) {
@@ -41,13 +42,16 @@ function changedMs(name) {
 const isNewerThan = (file, names) => existsSync(file) && names.every((name) => changedMs(name) <= statSync(file).mtimeMs);
 
 /**
- * Whether the executable is newer than its sources; `bin/plaza` decides in the same way. The program contains the conformance suite and texts of
- * `spec/`.
+ * Whether the executable is newer than its sources; `bin/plaza` decides in the same way. `conformance` and `spec` count as sources, because the
+ * executable contains the conformance suite and texts of `spec/`.
  */
 const isCompiled = () => isNewerThan(executable, ["src", "clients/testing", "workbench", "conformance", "spec", "package-lock.json"]);
 
 const CONTROL_TYPES = "clients/testing/generated/control-api.ts";
-/** Whether to make the types of the control API. An installation that only runs the server does not have the package for it. */
+/**
+ * Whether to make the types of the control API. An installation that only runs the server does not have the package openapi-typescript, which
+ * makes these types.
+ */
 const makesControlTypes = () => existsSync(join(root, "node_modules/openapi-typescript"));
 
 const isGenerated = () =>
@@ -64,7 +68,7 @@ export function generate() {
 }
 
 const OPTIONS = [
-  // For these names Bun would write the places of packages on the building machine. No package needs the names.
+  // Without this option, Bun would replace `__dirname` and `__filename` by paths on the machine that builds. No package needs these names.
   ...["--define", '__dirname="/"', "--define", '__filename="/"'],
   ...["--target=bun", "--splitting", "--minify-syntax", "--minify-whitespace"],
 ];
@@ -76,7 +80,8 @@ export const bundle = (folder, modules) => buildProgram(modules, ["--sourcemap=l
 export const compile = (file, files = []) =>
   buildProgram(files, [
     ...["--compile", "--bytecode", "--format=esm", "--sourcemap=inline"],
-    // A .env, bunfig.toml or missing package of the folder in which it is started belongs to that project, not to Plaza.
+    // The executable must not read .env or bunfig.toml of the folder in which it is started, or install packages there, because they belong to
+    // another project.
     ...["--no-compile-autoload-dotenv", "--no-compile-autoload-bunfig", "--compile-exec-argv=--no-install"],
     ...["--outfile", file],
   ]);

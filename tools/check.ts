@@ -2,7 +2,7 @@
 import { BUN, runStep, type Step, seconds } from "./steps.ts";
 
 const checks = {
-  // One pass over the files does formatting and lint.
+  // Biome checks format and lint in one pass over the files.
   format: { name: "format and lint (npm run format fixes what can be fixed)", command: ["node_modules/.bin/biome", "ci", "--colors=off", "."] },
   types: { name: "types", command: ["node", "node_modules/typescript-native/bin/tsc", "--noEmit", "-p", "."] },
   console: { name: "types of the console, with those of the control API", command: [BUN, "tools/console/check.ts"] },

@@ -1,4 +1,4 @@
-/** Checks that each dependency rule finds a violation, in a made-up server that breaks every rule once. */
+/** Checks that each dependency rule finds a violation in a made-up server that breaks every rule once. */
 import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

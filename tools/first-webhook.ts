@@ -33,10 +33,10 @@ const beginnings = {
   },
 } as const;
 
-/** The secret of the demo app, as the starting server prints it. */
+/** The secret of the demo app, which the server prints when it starts. */
 const SECRET = "demo-app-secret";
 const READY = "Plaza is ready.";
-/** The server uses free ports, because another server of this machine may use the default ports. */
+/** The server uses free ports, because another server on this machine may use the default ports. */
 const env = { ...process.env, PLAZA_PORT: "0", PLAZA_CONTROL_PORT: "0", PLAZA_RTMP_PORT: "off" };
 
 async function run(cwd: string, ...command: string[]): Promise<string> {

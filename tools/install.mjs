@@ -16,7 +16,7 @@ if (!installPackages(root, wantsAll, "dependencies")) {
   console.error("npm ci failed, see above");
   process.exit(1);
 }
-// The server does without the firehose's packages; its checks and tests need them.
+// The server does not need the firehose's packages, but the firehose's checks and tests need them.
 if (wantsAll && !installPackages(join(root, "clients/firehose"), true, "the firehose's packages")) {
   console.error("npm ci failed in clients/firehose, see above");
   process.exit(1);
@@ -35,7 +35,7 @@ for (const [what, buildPage] of [
   try {
     buildPage();
   } catch (error) {
-    // The server runs without this page, and says so at the page's address.
+    // If the console or the reference was not built, the server still runs, and says at the page's address that the page is missing.
     console.error(`The ${what} was not built: ${error instanceof Error ? error.message : error}`);
   }
 }

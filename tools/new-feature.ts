@@ -1,8 +1,8 @@
 /**
  * `npm run new-feature gift-cards`: makes the feature `src/features/gift-cards` with all its standard files, adds the feature to `src/features.ts`,
- * and adds a node of it to `test/harness/full-world.ts`, which the tests of every operation use. `npm run new-feature criteria -- criterion` also
- * gives the singular, which is needed if the plural is not the singular with an s. The template `tools/feature-template` is a working feature; the
- * new feature is a copy of it with another noun.
+ * and adds a node of the feature to `test/harness/full-world.ts`, which the tests of every operation use. `npm run new-feature criteria --
+ * criterion` also gives the singular, which is needed if the plural is not the singular with an s. The template `tools/feature-template` is a
+ * working feature; the new feature is a copy of the template with another noun.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,9 @@ const shout = (name: string): string => snake(name).toUpperCase();
 const spoken = (name: string): string => name.replaceAll("-", " ");
 const capital = (name: string): string => spoken(name).replace(/^./, (letter) => letter.toUpperCase());
 
-/** Replaces the nouns of the template in a text, in each spelling. Longer spellings are replaced first, because they contain the shorter ones. */
+/**
+ * Replaces the nouns of the template in a text, in each spelling. Longer spellings are replaced first, because they contain the shorter spellings.
+ */
 export function renamedFor(text: string, feature: string, noun: string): string {
   const spellings = [pascal, camel, snake, shout, capital, spoken, (name: string) => name];
   return spellings.reduce((changed, spelling) => {
@@ -49,7 +51,7 @@ const TOKENS = /^ {2}tokens: \[$/m;
 const NODES = /(export const nodeOfType: [^{]+\{\n[^}]*)\}/;
 const FIRST_ID = 9901;
 
-/** Returns the world's source with one more node of the template's type. The node gets an id that the file does not have yet. */
+/** Returns the world's source with one more node of the template's type. The new node gets an id that the world's source does not contain yet. */
 export function withNode(source: string, section: string, type: string): string {
   if (!TOKENS.test(source) || !NODES.test(source)) throw new Error(`${FULL_WORLD} has another form than expected: add a node there by hand`);
   let id = FIRST_ID;

@@ -12,7 +12,7 @@ import { buildReference, referenceFolder, referencePack } from "./console/refere
 import { installPackages } from "./install/packages.mjs";
 
 const root = join(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "..");
-/** The output folder. The folder is not `build/`, from which a server may be running. */
+/** The output folder. The output goes to `dist/` and not to `build/`, because a server may be running from `build/`. */
 const dist = join(root, "dist");
 const bun = join(root, "node_modules/bun/bin/bun.exe");
 /** The TypeScript compiler, which writes the types of the test kit. */
@@ -26,15 +26,15 @@ function run(program, ...args) {
 }
 
 /**
- * Builds `plaza-graph/testing` for Node and Bun: as modules, as CommonJS for Jest, and with types for both. The CommonJS files are as deep as the
- * modules, because both find the program by their own place.
+ * Builds `plaza-graph/testing` for Node and Bun: as modules, as CommonJS for Jest, and with types for both. The folders of the CommonJS files and of
+ * the modules are equally deep, because both find the program of Plaza by a path relative to their own file.
  */
 function buildTestKit() {
   const kit = join(root, "clients/testing");
   const entries = ["index.ts", "setup.ts"].map((name) => join(kit, name));
   const [modules, commonJs] = [join(dist, "testing"), join(dist, "testing-cjs")];
   run(bun, "build", ...entries, "--target=node", "--splitting", "--outdir", modules);
-  // Without a defined value, Bun would write the path of this file on the building machine.
+  // Without this definition of `import.meta.url`, Bun would write the path of the source file on the machine that builds.
   const moduleUrl = ["--define", "import.meta.url=moduleUrl", "--banner", 'const moduleUrl = require("node:url").pathToFileURL(__filename).href;'];
   for (const entry of entries) run(bun, "build", entry, "--target=node", "--format=cjs", ...moduleUrl, "--outdir", commonJs);
   writeFileSync(join(commonJs, "package.json"), `${JSON.stringify({ type: "commonjs" })}\n`);
@@ -59,16 +59,19 @@ function guidePages() {
 
 const lockOf = (folder) => JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8")).packages;
 const packages = lockOf(root);
-/** The packages that a running program uses. Bun's packages for other systems contain the same program as the package `bun`, and are left out. */
+/**
+ * The packages that a running program uses. The packages with Bun for single systems are left out, because they contain the same program as the
+ * package `bun`.
+ */
 const runningIn = (folder) =>
   Object.entries(lockOf(folder))
     .filter(([path, { dev, optional }]) => path !== "" && dev !== true && optional !== true)
     .map(([path, locked]) => ({ folder: join(folder, path), path: relative(root, join(folder, path)), ...locked }));
-/** The running packages of the server, and those whose code may be in the pages of the console and of the reference. */
+/** The packages that the server uses when it runs, and the packages whose code may be in the pages of the console and of the API reference. */
 const running = [root, consoleFolder, referenceFolder].flatMap(runningIn);
 const nameOf = (path) => path.replace(/^.*node_modules\//, "");
 
-/** The list of packages in CycloneDX. The list does not depend on the moment or the machine, so that the same sources make the same file. */
+/** The list of packages in CycloneDX. The list contains neither the time nor facts about the machine, so that the same sources make the same file. */
 function billOfMaterials() {
   const { name, version, license } = packages[""];
   const purl = (of, at) => `pkg:npm/${of.replace("@", "%40")}@${at}`;
@@ -94,7 +97,7 @@ function noticeOf(folder) {
   const files = readdirSync(folder).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file));
   const texts = files.sort().map((file) => readFileSync(join(folder, file), "utf8").trim());
   if (name === "bun") texts.push(BUN_NOTICE);
-  // Some packages only name their licence.
+  // Some packages contain no licence text and only name their licence.
   if (texts.length === 0) texts.push(`${license}${author === undefined ? "" : `, by ${typeof author === "string" ? author : author.name}`}`);
   return `${name} ${version} (${license})\n\n${texts.join("\n\n")}\n`;
 }
@@ -111,13 +114,13 @@ buildConsole();
 copyFileSync(consolePack, join(dist, "console.pack"));
 buildReference();
 copyFileSync(referencePack, join(dist, "reference.pack"));
-// The library's own files contain the other packages, and the notices belong to those packages.
+// The files of the reference's library contain the code of other packages, so these packages are installed for their licence notices.
 if (!installPackages(referenceFolder, false, "the packages that the API reference was made of")) process.exit(1);
 const rule = `\n${"-".repeat(80)}\n\n`;
 writeFileSync(join(dist, "third-party-notices.txt"), running.map(({ folder }) => noticeOf(folder)).join(rule));
 writeFileSync(join(dist, "sbom.cdx.json"), billOfMaterials());
 if (process.argv.includes("--executable")) {
-  // The package contains these pages as files.
+  // The executable needs the pages in one file, because the npm package contains the pages as files and the executable does not.
   writeFileSync(join(dist, "guides.pack"), JSON.stringify(guidePages()));
   const executable = join(dist, process.platform === "win32" ? "plaza.exe" : "plaza");
   compile(

@@ -11,7 +11,7 @@ interface LockedPackage {
 }
 
 const { allowScripts } = (await Bun.file(join(ROOT, "package.json")).json()) as { allowScripts: Record<string, boolean> };
-/** The packages in a lock file. The entry of the project itself, which has an empty name, is left out. */
+/** The packages in a lock file. The lock file's entry for the project itself, which has an empty name, is left out. */
 const lockedIn = async (folder: string): Promise<[string, LockedPackage][]> => {
   const { packages } = (await Bun.file(join(ROOT, folder, "package-lock.json")).json()) as { packages: Record<string, LockedPackage> };
   return Object.entries(packages).filter(([path]) => path !== "");

@@ -1,7 +1,7 @@
 /**
  * `npm run prove`: runs the tests of test/faults, test/model, test/package, test/properties and test/worlds with many more tries (`tries` of
  * test/harness/proof.ts), and the files `*.proof.ts`, which only this command runs. `npm run prove -- kill` runs only the files whose name contains
- * that word. `npm run prove -- repeat 8h` repeats all tests for that time (`test-runs/repeat.ts`).
+ * the word `kill`. `npm run prove -- repeat 8h` repeats all tests for eight hours (`test-runs/repeat.ts`).
  */
 
 import { BUN, ROOT, runStep, seconds } from "./steps.ts";

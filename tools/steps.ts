@@ -7,7 +7,7 @@ export interface Step {
   readonly withinMs?: number;
   /** Whether to keep the output of the program without showing it. */
   readonly isQuiet?: boolean;
-  /** Called for each line that the program prints. The line has no line end and no colours. */
+  /** Called for each line that the program prints. The text of the line has no line end and no codes for colours. */
   readonly onLine?: (line: string) => void;
 }
 
@@ -23,7 +23,7 @@ export const ROOT = new URL("..", import.meta.url).pathname;
 /** The path of the running Bun, for steps that are Bun programs themselves. */
 export const BUN = process.execPath;
 
-/** The longest wait for the last lines, which are already in the pipe when a program has ended. */
+/** The longest wait for the last lines of a program that has ended; these lines are already in the pipe. */
 const STREAMS_END_MS = 2_000;
 
 export async function runStep(step: Step): Promise<StepEnd> {

@@ -1,8 +1,8 @@
 /**
  * `npm test`: runs the tests that a contributor runs before each commit, on SQLite and, for files whose results depend on the database, on
- * PostgreSQL. `npm run test:all` runs every test; with `--rest` it runs those that `npm test` leaves out. Paths as arguments choose the files below
- * them. The last line is `N passed, N failed`.
- * Bun's test runner runs files at the same time, the slowest first, and records the time that each file takes.
+ * PostgreSQL. `npm run test:all` runs every test; with `--rest` it runs only the tests that `npm test` leaves out. If paths are given as arguments,
+ * only test files below these paths are run. The last line is `N passed, N failed`. Bun's test runner runs files at the same time, the slowest
+ * first, and records the time that each file takes.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,14 +15,15 @@ import { type Count, Progress } from "./test-runs/progress.ts";
 import { type Extent, type Run, runsOf } from "./test-runs/runs.ts";
 
 /**
- * The time limit of a test, enough for every test on a machine that is ten times slower: the limit ends tests that hang, never tests that are late.
+ * The time limit of a test, enough for every test on a machine that is ten times slower: the limit ends only tests that hang, not tests that are
+ * merely slow.
  */
 const TEST_TIMEOUT_MS = 120_000;
 
 /** The number of files at once: one more than the processors of most CI machines, because tests wait more than they compute. */
 const WORKERS = 3;
 
-/** The time limit of a run. A run that hangs ends before CI gives up on it, and shows its results so far. */
+/** The time limit of a run. With this limit a run that hangs ends before CI stops the whole job, so that the results so far are shown. */
 const RUN_WITHIN_MS = 3_000_000;
 
 const TIMES = join(ROOT, ".tools/test-times.json");
@@ -35,12 +36,12 @@ export const stepOf = ({ name, files, databases, only }: Run): Step => ({
     ...(["sh", "-c", 'exec "$0" "$@" 2>&1', BUN, "test"] as const),
     `--timeout=${TEST_TIMEOUT_MS}`,
     `--parallel=${WORKERS}`,
-    // The files of a worker share the modules that they load, because most files load the whole server.
+    // The test files that one worker runs share the loaded modules, because most test files load the whole server.
     "--no-isolate",
     `--timings=${TIMES}`,
     "--update-timings",
     ...(only === undefined ? [] : [`--test-name-pattern=${only}`]),
-    // Bun reads a path that begins with ./ as a path, and any other text as a pattern that may match elsewhere.
+    // Bun reads an argument that begins with ./ as a path, and any other argument as a pattern, which may match other files too.
     ...files.map(({ path }) => `./${path}`),
   ],
   env: { TEST_DATABASES: databases.join(",") },
@@ -69,14 +70,14 @@ async function perform(run: Run): Promise<StepEnd> {
 }
 
 /**
- * The counts in Bun's closing lines: ` 12 pass`, ` 1 fail`, ` 1 error`. The last line of each kind counts, because a test may print a line of the
- * same form.
+ * The counts in Bun's closing lines: ` 12 pass`, ` 1 fail`, ` 1 error`. If there are several lines of a kind, the last line is used, because a test
+ * may print a line of the same form.
  */
 export function countOf({ exitCode, output }: Pick<StepEnd, "exitCode" | "output">): Count {
   const plain = Bun.stripANSI(output);
   const last = (word: string): number => Number([...plain.matchAll(new RegExp(`^ *(\\d+) ${word}s?$`, "gm"))].at(-1)?.[1] ?? 0);
   const failed = last("fail") + last("error");
-  // A run that ends badly without a failed test (after a crash, or a leak found at exit) is still a failure.
+  // A run also counts as failed if it ends with an error but without a failed test (after a crash, or a leak found at exit).
   return { passed: last("pass"), failed: failed === 0 && exitCode !== 0 ? 1 : failed };
 }
 
@@ -120,7 +121,7 @@ if (import.meta.main) {
     console.log(`${run.name}: ${count.passed} passed, ${count.failed} failed in ${seconds(end.durationMs)}`);
     const found = failuresOf(end.output);
     failures.push(...found);
-    // The output of a run that ended badly without a failed test has the reason.
+    // If a run failed without a failed test, the reason is in the run's output.
     if (found.length === 0 && end.exitCode !== 0) console.log(end.output.slice(-10_000));
     passed += count.passed;
     failed += count.failed;

@@ -1,4 +1,4 @@
-/** Checks that each check of tidy finds its kind of problem. */
+/** Checks that each check of tidy finds the problems that it is made for. */
 import { describe, expect, test } from "bun:test";
 import { decisions, paths } from "./tidy/citations.ts";
 import { clauseReport } from "./tidy/clauses.ts";

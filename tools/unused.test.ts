@@ -1,4 +1,7 @@
-/** Checks that the settings of `knip.jsonc` find unused code, in a small server that has one unused thing of each kind. */
+/**
+ * Checks that the settings of `knip.jsonc` find unused code, in a small made-up server with one unused file, export, type
+ * and package each.
+ */
 import { expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

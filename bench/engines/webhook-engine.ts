@@ -79,7 +79,7 @@ export async function openWebhookEngine(data: string, appOf: (account: string) =
 const CALLERS = 128;
 /** The greatest number of events that wait for delivery. Above this number of events, the callers pause until half of the events are delivered. */
 const BACKLOG_MAX = 2_000;
-/** The number of accounts. There are so many accounts that each POST contains one event, like the POSTs of the floor. */
+/** The number of accounts. The number is high enough that each POST contains one event, like the POSTs of the floor. */
 const ACCOUNTS = 100_000;
 
 export const message = (sent_ms: number): object => ({

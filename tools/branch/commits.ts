@@ -2,7 +2,10 @@
 import { ROOT } from "../steps.ts";
 import { baseOnMain, type Commit, commitsSince } from "./main-branch.ts";
 
-/** The greatest length of a subject, so that `git log --oneline` shows it whole in 80 columns. Forges cut off longer subjects. */
+/**
+ * The greatest length of a subject, so that `git log --oneline` shows it whole in 80 columns. Hosts of git repositories also cut
+ * off longer subjects.
+ */
 const SUBJECT_CHARACTERS_MAX = 72;
 /** Matches the area or areas in front of a subject, as in `feeds: …` or `docs, clients: …`. */
 const AREA = /^[\w./@-]+(?:, [\w./@-]+)*: \S/;

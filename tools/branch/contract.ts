@@ -1,6 +1,6 @@
 /**
- * `npm run check -- contract`: prints how the documents of the interface and the JSON Schemas differ from those of the main branch. A diff does not
- * show these differences, because the files are not in git. The command only informs and never fails.
+ * `npm run check -- contract`: prints how the documents of the interface and the JSON Schemas differ from those of the main branch. A git diff does
+ * not show these differences, because the documents are not in git. The command only informs and never fails.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,19 +10,22 @@ import { documents } from "../write-docs/generated.ts";
 import { baseOnMain } from "./main-branch.ts";
 
 /**
- * The program that makes the documents. Each commit's own program makes the documents of the commit. Commits without this program have the documents
- * in git.
+ * The program that makes the documents of the interface. The documents of a commit are made by this program of the same commit. Older commits lack
+ * the program and have the documents in git.
  */
 const GENERATOR = "tools/write-docs/generated.ts";
 /**
- * The greatest number of lines that are printed for one operation or schema. With this number of lines a reader can see that the whole operation or
+ * The greatest number of lines that are printed for one operation or schema. A reader who sees this number of lines knows that the whole operation or
  * schema is new.
  */
 const LINES_OF_PART_MAX = 12;
 
 type Path = readonly string[];
 
-/** Makes the documents of a commit from its sources, with the installed packages. Returns them by path; empty if the commit has no documents. */
+/**
+ * Makes the documents of a commit from its sources, with the installed packages. Returns the documents by path; a document that the commit lacks is
+ * empty.
+ */
 export function documentsAt(root: string, commit: string, paths: readonly string[]): Record<string, unknown> {
   const folder = mkdtempSync(join(tmpdir(), "plaza-contract-"));
   try {
@@ -44,7 +47,8 @@ function run(cwd: string, ...command: string[]): void {
 }
 
 /**
- * Lists each operation, schema or other entry that is new (`+`), gone (`-`) or changed (`~`). The line of a changed entry is followed by its changes.
+ * Lists each operation, schema or other entry that is new (`+`), gone (`-`) or changed (`~`). After the line of a changed entry, the changes inside
+ * the entry are listed.
  */
 export function differences(before: unknown, after: unknown): string[] {
   const [was, is] = [partsOf(before), partsOf(after)];
@@ -66,7 +70,7 @@ function changesOf(was: ReadonlyMap<string, string>, is: ReadonlyMap<string, str
   });
 }
 
-/** Groups the values of a document by operation or schema, each with its path there. */
+/** Groups the values of a document by operation or schema. Each value has its path inside the operation or schema. */
 function partsOf(document: unknown): Map<string, Map<string, string>> {
   const parts = new Map<string, Map<string, string>>();
   for (const [path, value] of valuesIn(document, [])) {
@@ -90,8 +94,7 @@ function valuesIn(value: unknown, path: Path): [Path, string][] {
 }
 
 /**
- * Returns the key by which entries of a list are compared. Entries of the same name are the same entry, because the order of the lists has no
- * meaning.
+ * Returns the key by which entries of a list are compared. The key is the name if the entry has one, because the order of the lists has no meaning.
  */
 function keyIn(entry: unknown, at: number): string {
   if (typeof entry === "string") return entry;

@@ -7,7 +7,8 @@ export interface Commit {
 
 /**
  * Returns the commit at which HEAD left the main branch, by the main branch of this clone or of its origin. If HEAD is the main branch itself,
- * returns the last commit that origin has. Undefined if the clone has no main branch, or not enough of its history.
+ * returns the last commit that origin has. Returns undefined if the clone has no main branch, or does not contain enough of the branch's
+ * history.
  */
 export function baseOnMain(root: string): string | undefined {
   const branch = git(root, "rev-parse", "--abbrev-ref", "HEAD");

@@ -1,6 +1,7 @@
 /**
- * `node tools/console/build.mjs`: builds the console (`console/`) if a source of it has changed. First installs the console's packages, which have a
- * lock file of their own because the server needs none of them. The program is plain JavaScript, because it runs on Node.
+ * `node tools/console/build.mjs`: builds the console (`console/`) if a source file of the console has changed. Before it builds the console, the
+ * program installs the console's packages, which have a lock file of their own because the server does not need these packages. The program is
+ * plain JavaScript, because it runs on Node.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
@@ -21,7 +22,7 @@ function isFresh() {
   );
 }
 
-/** Builds the console. `wantsTools` also installs the packages that only tests and checks need. Throws if the build fails. */
+/** Builds the console. If `wantsTools` is true, also installs the packages that only tests and checks need. Throws if the build fails. */
 export function buildConsole(wantsTools = false) {
   if (!existsSync(consoleFolder) || (isFresh() && !wantsTools)) return;
   if (!installPackages(consoleFolder, wantsTools, "the console's packages")) throw new Error("npm ci failed, see above");

@@ -1,7 +1,8 @@
 /**
- * `node tools/console/reference.mjs`: builds the API reference (`console/reference`) into `console/dist/reference.pack` if a source of it has
- * changed. The library is published as files for a browser, so this fetches one package in place of the 270 packages from which it was made, and
- * accepts only the bytes that the lock file names. The program is plain JavaScript, because it runs on Node.
+ * `node tools/console/reference.mjs`: builds the API reference (`console/reference`) into `console/dist/reference.pack` if one of the reference's
+ * files has changed. The library of the reference is also published as finished files for a browser, so this program fetches one package instead of
+ * the 270 packages from which the files were made. The program accepts the package only with the checksum in the lock file. The program is plain
+ * JavaScript, because it runs on Node.
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -17,7 +18,10 @@ export const referencePack = join(root, "console/dist/reference.pack");
 
 const LIBRARY = "@scalar/api-reference";
 const FILES = "package/dist/browser";
-/** A part of the library that is left out: it sends documents to the library's maker, and `agent: { disabled: true }` keeps it from being loaded. */
+/**
+ * Matches the files of the library's agent, which are left out because the agent sends documents to the library's maker. The option
+ * `agent: { disabled: true }` keeps the page from loading these files.
+ */
 const LEFT_OUT = /^AgentScalarDrawer-/;
 
 const isFresh = () =>
@@ -32,7 +36,7 @@ function run(program, ...args) {
   return stdout;
 }
 
-/** Fetches the library's files for browsers, below `folder`. Accepts only the bytes that the lock file names. */
+/** Fetches the library's files for browsers, below `folder`. Throws if the package does not have the checksum that the lock file names. */
 function fetchLibrary(folder, { version, integrity }) {
   console.error(`Fetching ${LIBRARY} ${version} (npm pack) …`);
   const [{ filename }] = JSON.parse(run("npm", "pack", `${LIBRARY}@${version}`, "--pack-destination", folder, "--json", "--ignore-scripts"));

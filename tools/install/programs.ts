@@ -1,4 +1,7 @@
-/** Installs every program that a test starts. Proofs and mutants need all these programs, a run of tests needs only some. */
+/**
+ * Installs every program that a test starts. Proofs and mutation tests need all these programs, while a run of tests needs
+ * only some of them.
+ */
 import { installPostgres } from "#test-runs/postgres";
 import { install, isProgram, programs } from "#test-runs/programs";
 

@@ -23,7 +23,8 @@ const addresses = Object.fromEntries(surfaces.map(({ name, mount }) => [name, `h
 const graph = (profile: "strict" | "clients", only: object = {}): object =>
   openapiDocument(registry, { profile, calendar: standardCalendar, now: NOW_MS / 1000, addresses: addresses as never, ...only });
 
-// The documents of single surfaces and node types are cut from the whole document, so one of each is checked.
+// The documents of single surfaces and of single node types are cut from the whole document, so checking one document
+// of each sort is enough.
 const documents: Readonly<Record<string, object>> = {
   strict: graph("strict"),
   clients: graph("clients"),

@@ -147,7 +147,7 @@ test("a comment on the line or right above it names equivalent mutants, by kind 
     ["1 → 2", undefined],
   ]);
   expect(reasonsOf("x = a.sort(); // Equivalent mutant (.sort() →): it is sorted.")[1]).toEqual([".sort() → ", "it is sorted."]);
-  // A comment cannot be inside SQL.
+  // An "Equivalent mutant" comment cannot be inside SQL, so it is above the statement.
   expect(reasonsOf("// Equivalent mutant (sql): in any order.\nsql`SELECT a FROM b\n  ORDER BY c DESC`;")).toEqual([
     ["DESC → ASC", "in any order."],
     ["ORDER BY c DESC → ", "in any order."],

@@ -43,8 +43,8 @@ const OTHER_METHODS: Readonly<Record<string, string>> = {
 const DROPPED_METHODS = new Set(["filter", "sort", "toSorted", "reverse", "toReversed", "trim", "toLowerCase", "toUpperCase", "slice"]);
 
 /**
- * A number of this size or more is probably a duration or a size in bytes. An error of one is seldom a real mistake in such a number, so the mutant
- * has twice the value.
+ * A number of this size or more is probably a duration or a size in bytes. In a large number, an error of one is seldom a real mistake, so the mutant
+ * has twice the value instead.
  */
 const LARGE = 1_000;
 
@@ -54,7 +54,7 @@ const DESCRIBING = new Set(["summary", "description", "clauses", "clause", "deci
 /** Functions whose arguments are not exchanged, because `Math.max(b, a)` is the same as `Math.max(a, b)`. */
 const COMMUTATIVE = /^Math\.(?:min|max)$/;
 
-/** Returns the changes of this node, without those of its children. */
+/** Returns the changes that mutants make at this node itself, without the changes at its children. */
 export function changesAt(node: ts.Node): Change[] {
   if (ts.isBinaryExpression(node)) return operatorChanges(node);
   if (ts.isPrefixUnaryExpression(node) && node.operator === ts.SyntaxKind.ExclamationToken)
@@ -79,7 +79,10 @@ const textOf = (node: ts.Node): string => node.getText();
 
 const replaced = (kind: string, node: ts.Node, now: string): Change => ({ kind, start: node.getStart(), end: node.end, now });
 
-/** Returns the changes that make a condition always true or always false. If the condition is a comparison, its operator also has changes. */
+/**
+ * Returns the changes that make a condition always true or always false. If the condition is a comparison, there are also changes of its operator,
+ * from another function.
+ */
 const decided = (condition: ts.Expression): Change[] =>
   /^(true|false)$/.test(textOf(condition)) ? [] : [replaced("condition", condition, "true"), replaced("condition", condition, "false")];
 
@@ -93,7 +96,7 @@ function operatorChanges(whole: ts.BinaryExpression): Change[] {
   return [replaced(other[0], operatorToken, other[1]), ...dropped.map((operand) => replaced("operand", whole, textOf(operand)))];
 }
 
-/** Whether a node is a text. A plus between texts joins them instead of adding numbers. */
+/** Whether a node is a text. A plus between texts gets no mutant with a minus, because it joins texts instead of adding numbers. */
 const isText = (node: ts.Expression): boolean =>
   ts.isStringLiteralLike(node) || ts.isTemplateExpression(node) || (ts.isBinaryExpression(node) && (isText(node.left) || isText(node.right)));
 
@@ -141,7 +144,8 @@ const isSimple = (node: ts.Expression): boolean =>
   /^(?:true|false|null|this|-\d[\d_]*)$/.test(textOf(node));
 
 /**
- * Returns the changes that leave out the property or empty its text. If a condition decides on the property, the changes of the condition are enough.
+ * Returns the changes that leave out the property or empty its text. A property that is spread on a condition (`...(is ? { a } : {})`) is not left
+ * out, because the changes of the condition are enough.
  */
 function propertyChanges(property: ts.ObjectLiteralElementLike): Change[] {
   if (ts.isMethodDeclaration(property) || ts.isAccessor(property)) return [];
@@ -193,7 +197,7 @@ interface Rule {
 const turned = (pattern: RegExp, names: Readonly<Record<string, string>>): Rule => ({ pattern, now: ([found]) => names[found] });
 
 const RULES: readonly Rule[] = [
-  // This change of SQL leaves out one condition.
+  // The first two rules leave out one condition of the SQL.
   { pattern: new RegExp(String.raw`(?:(?<=^.)|\s+)AND\s+[^()]*?${NEXT}`, "g"), now: (found) => (endsInBetween(found) ? undefined : "") },
   { pattern: /\bWHERE\s+[^()]*?\s+AND\b/g, now: ([found]) => (/BETWEEN/.test(found) ? undefined : "WHERE") },
   turned(/\bIS( NOT)? NULL\b/g, { "IS NULL": "IS NOT NULL", "IS NOT NULL": "IS NULL" }),
@@ -202,7 +206,7 @@ const RULES: readonly Rule[] = [
   { pattern: /(?<=\s)=(?=\s)/g, now: (found) => (isSetting(found) ? undefined : "<>") },
   turned(/\b(DESC|ASC)\b/g, { DESC: "ASC", ASC: "DESC" }),
   { pattern: /\bORDER BY [\w.]+(?!\s+(?:ASC|DESC)|[\w.(])/g, now: ([found]) => `${found} DESC` },
-  // These changes leave out the whole ORDER BY, or all of its columns but the first.
+  // The two rules for ORDER BY leave out the whole ORDER BY, or all of its columns except the first.
   { pattern: ORDER, now: () => "" },
   { pattern: ORDER, now: ([found]) => (found.includes(",") ? found.slice(0, found.indexOf(",")) : undefined) },
   turned(/\b(MIN|MAX)\b(?=\()/g, { MIN: "MAX", MAX: "MIN" }),
@@ -225,7 +229,7 @@ function sqlChanges(node: ts.StringLiteralLike | ts.TemplateExpression): Change[
   );
 }
 
-/** Returns the source of the literal, in which everything that is not text is masked. */
+/** Returns the source of the literal, with `VALUE` in place of the opening quote and of every `${…}`. */
 function masked(node: ts.StringLiteralLike | ts.TemplateExpression): string {
   // A closing quote ends a condition and is not part of it, so a blank replaces the quote.
   const source = `${VALUE}${node.getText().slice(1, -1)} `;

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 
-/** Lists the files that are committed, or would be by `git add`. */
+/** Lists the files that are committed, or that `git add` would add. */
 export const filesOf = (root: string): string[] => [
   ...new Set(git(root, "ls-files", "--cached", "--others", "--exclude-standard", "-z").split("\0").filter(Boolean).sort()),
 ];
@@ -45,13 +45,13 @@ function mainBranch(root: string): string {
   return known;
 }
 
-/** The distance of a test that does not import the file. The distance is greater than that of any test that imports the file. */
+/** The distance of a test that does not import the file. This distance is greater than the distance of any test that imports the file. */
 const NO_IMPORT = 1_000;
 /** The distance of a test that starts the program and runs a command by its name. */
 const BY_NAME = 3;
 /**
- * The distance of a test that imports the file directly or has its name. Such a test is about the file, even if it is in another folder. This
- * distance is lower than any other, because no path is deep enough for a lower one.
+ * The distance of a test that imports the file directly or has its name. Such a test is about the file, even if it is in another folder. No other
+ * distance can be lower, because no path has that number of folders.
  */
 const OWN_IMPORT = -100;
 
@@ -76,7 +76,7 @@ export class Importers {
 
   /**
    * Lists all tests. The tests that most probably notice a mistake in the file come first: tests in the same folder, and tests that import the file
-   * through few others. A test that does not import the file may still start a program that imports it.
+   * through few others. A test that does not import the file is in the list too, because it may start a program that imports the file.
    */
   testsOf(path: string): string[] {
     const distances = this.#distances(path);

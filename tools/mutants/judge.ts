@@ -11,7 +11,7 @@ type Outcome = "noticed" | "timeout" | "does not compile" | "survived" | "equiva
 
 export const RUNS = ["npm test", "test:all"] as const;
 
-/** The runs of tests. `npm run test:all` contains the tests of `npm test`, and more. */
+/** The commands that run tests. `npm run test:all` runs the tests of `npm test`, and more tests. */
 export type Run = (typeof RUNS)[number];
 
 export interface Verdict {
@@ -24,19 +24,24 @@ export interface Verdict {
   readonly ran: number;
 }
 
-/** The number of test files that run first: those of the file itself and of its neighbours. These files notice most mutants that any test notices. */
+/**
+ * The number of test files that run first: the tests of the changed file itself and of files near it. These files notice most mutants that any test
+ * notices.
+ */
 const NEAR_FILES = 4;
 /** The lint rule that refuses a promise that nobody awaits. */
 const PROMISES = ["node_modules/.bin/biome", "lint", "--only=nursery/noFloatingPromises"] as const;
 const LINT_TIMEOUT_MS = 120_000;
 
 /**
- * These tests belong to no single file. Within a second or two these tests compare everything that documents say, and the order of everything in an
- * exported world.
+ * Tests that are about all files. These tests take only a second or two, and compare everything that documents say, and the order of everything in
+ * an exported world.
  */
 const OF_ALL = ["tools/write-docs/pages.test.ts", "test/worlds/export-order.test.ts"];
 
-/** The time limit of a test, because a mutant may make the test hang. The project's tests take less, even on a busy machine. */
+/**
+ * The time limit of a test, because a mutant may make the test hang. The project's tests take less time than this limit, even on a busy machine.
+ */
 const TEST_TIMEOUT_MS = 20_000;
 
 /**
@@ -121,7 +126,10 @@ export class Judge {
     );
   }
 
-  /** Runs the tests of `npm run test:all`. A test file that `npm test` has already run is run again if it may contain more tests in this run. */
+  /**
+   * Runs the tests of `npm run test:all`. A test file that `npm test` has already run is run again if `npm run test:all` also runs the file on a
+   * database that `npm test` leaves out.
+   */
   async #byTestAll(trial: Trial): Promise<Noticed | undefined> {
     if (this.#limits.restMs === 0) return undefined;
     const isMore = (test: string): boolean => {
@@ -153,7 +161,7 @@ export class Judge {
     return run === "test:all" ? BOTH : (this.#quick.get(test) ?? []);
   }
 
-  /** Runs test files. Files that also run on another database have a run for each, as in `npm test`. */
+  /** Runs test files. Files that run on the same databases are run together, as in `npm test`. */
   async #byTests(trial: Trial, run: Run, files: readonly string[]): Promise<Noticed | undefined> {
     for (const [databases, together] of Map.groupBy(files, (file) => this.#databases(run, file).join(","))) {
       const noticed = await this.#byRunOf(trial, run, together, { TEST_DATABASES: databases });
@@ -215,13 +223,16 @@ function lastFile(output: string, files: readonly string[]): string | undefined 
   return named.at(-1)?.slice(0, -1);
 }
 
-/** The folders of conformance cases, by the path of the changed file. The cases about every operation test code that every request runs. */
+/** The folders of conformance cases, by the path of the changed file. The cases in `every-operation` test the code that every request runs. */
 const CASES: readonly (readonly [path: RegExp, folder: string])[] = [
   [/^src\/(?:auth|graph|http|kernel|surfaces)\//, "conformance/cases/every-operation/"],
   [/^src\/webhooks\//, "conformance/cases/webhooks/"],
 ];
 
-/** Returns the conformance cases for a file: the clauses of its feature, or the areas that the part of the server is about. */
+/**
+ * Returns the command that runs the conformance cases for a file: the cases of the clauses of its feature, or the cases in the folder for its part
+ * of the server.
+ */
 export function conformanceOf(paths: readonly string[], read: (path: string) => string): (path: string) => Command | undefined {
   // Clauses without a case are left out, because the suite refuses to run with a clause that no case cites.
   const cited = new Set(

@@ -21,7 +21,7 @@ export interface Mutant {
 interface Equivalent {
   /** The number of the comment's line, counted from 1. */
   readonly at: number;
-  /** The kind of these mutants, or one change in the form of a report. */
+  /** The kind of the mutants that the comment is about, or one change in the form in which the report prints it. */
   readonly of: string;
   readonly reason: string;
 }
@@ -45,7 +45,7 @@ export function mutantsOf(path: string, text: string): Mutant[] {
     for (const { kind, start, end, now } of changesAt(node)) {
       const line = lineAt(start);
       const change = `${shown(text.slice(start, end))} → ${shown(now)}`;
-      // A line inside SQL cannot have a comment, so the comment is at the beginning of the SQL text.
+      // A line inside SQL cannot have a comment, so the "Equivalent mutant" comment is at the line where the SQL text begins.
       const beside = [...(equivalents.get(line) ?? []), ...(equivalents.get(lineAt(node.getStart())) ?? [])];
       const equivalent = beside.find(({ of }) => of === kind || of === change.trim());
       const mutant = { path, line, kind, start, end, now, code: (lines[line - 1] ?? "").trim(), change };
@@ -57,7 +57,10 @@ export function mutantsOf(path: string, text: string): Mutant[] {
   return [...mutants.values()];
 }
 
-/** Finds the comments about equivalent mutants, by the line that they are about. A comment alone on its line is about the next line. */
+/**
+ * Finds the comments about equivalent mutants, by the line that they are about. If a comment is alone on its line, it is about the next
+ * line.
+ */
 function equivalentsOf(lines: readonly string[]): Map<number, Equivalent[]> {
   const found = lines.flatMap((text, at) => {
     const [comment, of, reason] = EQUIVALENT.exec(text) ?? [];
@@ -68,7 +71,7 @@ function equivalentsOf(lines: readonly string[]): Map<number, Equivalent[]> {
   return new Map([...Map.groupBy(found, ({ line }) => line)].map(([line, those]) => [line, those.map(({ equivalent }) => equivalent)]));
 }
 
-/** Returns the comments about mutants that do not exist any more. */
+/** Returns the "Equivalent mutant" comments about mutants that do not exist any more. */
 export const staleEquivalents = (text: string, mutants: readonly Mutant[]): Equivalent[] =>
   [...equivalentsOf(text.split("\n")).values()]
     .flat()
@@ -91,7 +94,7 @@ export function sampleOf<T>(all: readonly T[], size: number, seed: number): T[] 
   return chosen;
 }
 
-/** Makes random numbers by Mulberry32. Mulberry32 is short, and its numbers are even enough to choose from a list. */
+/** Makes random numbers by Mulberry32. The algorithm Mulberry32 is short, and its numbers are random enough to choose from a list. */
 function mulberry32(seed: number): () => number {
   let state = seed;
   return () => {

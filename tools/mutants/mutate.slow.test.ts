@@ -94,7 +94,7 @@ test("noticed mutants and survivors are listed separately, by folder, and the pr
 
 test("mutants that do not compile are counted separately", async () => {
   const root = madeUp();
-  // No test reads the number, but the type of the number does not allow another one.
+  // No test reads the number, but the number's type allows no other number, so a mutant with another number does not compile.
   write(root, "src/level.ts", "export const level = (): 1 => 1;\n");
   write(root, "src/level.test.ts", 'import { test } from "bun:test";\nimport { level } from "./level.ts";\ntest("a level", () => void level());\n');
   expect(ends((await mutate(root, "--only", "src/level.ts")).report)).toEqual(["1 → 2: does not compile"]);
@@ -261,7 +261,7 @@ test("when it is interrupted, the copy is deleted and the program that runs in i
   const { tool, temporary } = start(root);
   while (!existsSync(alive) || readFileSync(alive, "utf8") === "") await Bun.sleep(20);
   expect(readdirSync(temporary)).toHaveLength(1);
-  // Sends many signals, because a terminal and npm both send them.
+  // Sends many signals, because both a terminal and npm send a signal when somebody stops the program.
   for (let times = 0; times < 20; times++) {
     tool.kill("SIGINT");
     await Bun.sleep(1);
@@ -294,7 +294,7 @@ if (existsSync("/proc/self/environ"))
     while (isAlive(Number(readFileSync(pids, "utf8")))) await Bun.sleep(20);
   });
 
-/** Whether a process is alive. A process is a zombie until its parent has read its end. */
+/** Whether a process is alive. A zombie does not count as alive: it has ended, but its parent has not read its exit code yet. */
 const isAlive = (pid: number): boolean =>
   /^[^Z]/.test(
     Bun.spawnSync(["ps", "-o", "stat=", "-p", String(pid)])

@@ -77,7 +77,7 @@ function mutantsIn(path: string): Mutant[] {
   return mutants;
 }
 
-/** Reads the verdicts that an earlier run wrote to a file. */
+/** Reads the verdicts on mutants that an earlier run of the command wrote to a file. */
 function earlier(mutants: readonly Mutant[]): Map<Mutant, Judged> {
   const file = resolve(root, options.json);
   return options.resume === true && existsSync(file) ? judgedBefore(readFileSync(file, "utf8"), mutants) : new Map();
@@ -86,7 +86,7 @@ function earlier(mutants: readonly Mutant[]): Map<Mutant, Judged> {
 async function run(mutants: readonly Mutant[], paths: readonly string[]): Promise<Judged[]> {
   const found = earlier(mutants);
   const survivors = mutants.filter((mutant) => found.get(mutant)?.outcome === "survived");
-  // The survivors of the earlier run are tested again, because new tests may notice them.
+  // The mutants that survived the earlier run are tested again, because new tests may notice them.
   const left = [...mutants.filter((mutant) => !found.has(mutant)), ...survivors].values();
   const all = (): Judged[] => mutants.map((mutant) => found.get(mutant)).filter((one) => one !== undefined);
   const importers = new Importers(root, paths);

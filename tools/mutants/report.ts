@@ -21,7 +21,10 @@ function countsOf(all: readonly Judged[]): Counts {
   };
 }
 
-/** Returns the fraction of mutants that this run noticed, of those that change the program's behaviour and pass the type check. */
+/**
+ * Returns the number of mutants that the tests of a run noticed, divided by the number of mutants that change the program's
+ * behaviour and pass the type check.
+ */
 function shareOf(all: readonly Judged[], run: Run): number | undefined {
   const { noticed, timeout, survived } = countsOf(all);
   const those = noticed + timeout + survived;
@@ -60,7 +63,10 @@ export function json(all: readonly Judged[], seed: number): string {
   return `${JSON.stringify({ seed, noticed, all: countsOf(all), folders: counts, mutants }, null, 2)}\n`;
 }
 
-/** Reads the verdicts of an earlier report. A mutant whose line has moved since then has no verdict. */
+/**
+ * Reads the verdicts of an earlier report. If the line of a mutant has moved since the earlier report, the mutant has no
+ * verdict.
+ */
 export function judgedBefore(report: string, mutants: readonly Mutant[]): Map<Mutant, Judged> {
   const key = ({ path, start, code, change }: Mutant): string => JSON.stringify([path, start, code, change]);
   const earlier: readonly (Mutant & Verdict)[] = JSON.parse(report).mutants;

@@ -7,8 +7,8 @@ import ts from "typescript";
 const UNUSED = new Set([6133, 6138, 6192, 6196, 6198, 6199, 6205]);
 
 /**
- * Checks only the changed file and its imports. Checking them takes a second or less, because unchanged files are parsed once; checking all files
- * takes ten seconds. Type errors in other files are left to the tests.
+ * Checks only the changed file and its imports. This check takes a second or less, because unchanged files are parsed only once; a check of all
+ * files takes ten seconds. Type errors in other files are left to the tests.
  */
 export class TypeCheck {
   readonly #root: string;

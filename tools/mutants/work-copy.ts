@@ -17,7 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 
-/** Files that tests need and git does not have. Tests only read these files, so the copy links to them. */
+/** Files that tests need and that are not in git. Tests only read these files, so the copy links to them. */
 const LINKED = [
   "node_modules",
   "console/node_modules",
@@ -32,12 +32,12 @@ const LINKED = [
 const ANYBODY = 0o755;
 const ANYBODY_WRITES = 0o1777;
 
-/** The number of characters at the end of an output that are kept. These characters contain the name of the failed test file. */
+/** The number of characters at the end of an output that are kept. The name of the failed test file is in the last characters of the output. */
 const OUTPUT_CHARACTERS_MAX = 100_000;
 
 const STREAMS_END_MS = 2_000;
 
-/** The number of attempts to remove the copy, which take a minute on a busy machine. */
+/** The number of attempts to remove the copy, which together take at least a minute, enough for a busy machine. */
 const REMOVALS_MAX = 600;
 const REMOVAL_PAUSE_MS = 100;
 
@@ -107,7 +107,8 @@ export class WorkCopy {
         this.#end();
         this.#child = undefined;
         const end = (): void => resolve({ ended: isLate ? "timeout" : code === 0 ? "passed" : "failed", output });
-        // The last lines are already in the pipe. A process that left the process group may hold the streams open for ever.
+        // The promise resolves when the streams are closed, or after some time, because a process that left the process group may hold the
+        // streams open for ever. The last lines are already in the pipe when the program has ended.
         child.on("close", end);
         setTimeout(end, STREAMS_END_MS);
       });
@@ -116,7 +117,8 @@ export class WorkCopy {
 
   remove(): void {
     this.#end();
-    // A PostgreSQL of the tests writes until its watchdog ends it. The other files of the copy are removed without waiting for PostgreSQL.
+    // A PostgreSQL server of the tests writes to its folder until its watchdog ends it. Therefore the project's files are removed first, without
+    // waiting for PostgreSQL.
     for (const folder of [this.root, this.#folder]) {
       for (let tries = 0; existsSync(folder) && tries < REMOVALS_MAX; tries++) {
         try {

@@ -1,8 +1,8 @@
 /**
  * `node_modules/bun/bin/bun.exe tools/test-encoder/make-clip.ts`: makes the clip of the test encoder (`src/ingest/test-encoder/clip.flv`) with
  * ffmpeg. The clip shows a test pattern and alternates two tones, in H.264 with B-frames and AAC. The program ffmpeg makes the clip three times in a
- * row, and the middle one is used, so that the sound continues when the clip is repeated. Pictures and sound have the same length, 120 pictures of 40
- * ms and 225 frames of 1024 samples at 48 kHz, so they stay in step however often the clip is repeated.
+ * row, and the second of the three is used, so that the sound has no gap when the clip is repeated. Pictures and sound have the same length, 120
+ * pictures of 40 ms and 225 frames of 1024 samples at 48 kHz, so pictures and sound stay synchronous however often the clip is repeated.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,8 +30,8 @@ if (exitCode !== 0) throw new Error(stderr.toString());
 const tags = readTags(stdout);
 const firstPicture = tags.find(({ isAudio, isConfig }) => !isAudio && !isConfig) as Tag;
 /**
- * The time at which the first picture of the file is shown. In the file, the sound of a moment comes later than the picture of that moment, by the
- * same time.
+ * The time at which the first picture of the file is shown. In the file, the sound that belongs to a picture comes later than the picture, by
+ * exactly this time.
  */
 const shown = (Buffer.from(firstPicture.body).readIntBE(2, 3) + firstPicture.ms) % CLIP_MS;
 const pictures = tags.filter(({ isAudio, isConfig }) => !isAudio && !isConfig).slice(TURN_PICTURES, 2 * TURN_PICTURES);

@@ -12,7 +12,10 @@ const END = /^\((pass|fail|skip|todo)\) (.*?)(?: \[[\d.]+ ?m?s\])?$/;
 /** The heading at the end of the output, below which Bun repeats the titles of all failed tests. */
 const SUMMARY = /^\d+ tests? failed:$/;
 const BETWEEN = "# Unhandled error between tests";
-/** The greatest number of lines that are kept for one test. The last lines are kept, because the error is at the end. */
+/**
+ * The greatest number of lines that are kept for one test. If a test prints more lines, only the last lines are kept,
+ * because the error is at the end.
+ */
 const LINES_MAX = 150;
 
 export function failuresOf(output: string): Failure[] {
@@ -26,7 +29,7 @@ export function failuresOf(output: string): Failure[] {
     const isFile = FILE.test(line);
     const [, result, title = ""] = END.exec(line) ?? [];
     if (isFile || result !== undefined) {
-      // If the test took too long, this line has the reason instead of an error.
+      // If the test exceeded its time limit, this line of the output says so, and there is no error before it.
       if (result === "fail" && lines[at + 1]?.startsWith("  ^ ") === true) block.push(lines[at + 1]?.trim() ?? "");
       if (result === "fail") add(title);
       else if (block.includes(BETWEEN)) add("(between tests)");

@@ -11,7 +11,7 @@ export interface TestFile {
   readonly isSlow: boolean;
   /** Whether the file declares tests for each database (`onEachDatabase`). */
   readonly isOnEachDatabase: boolean;
-  /** Whether the file starts a PostgreSQL. */
+  /** Whether the test file starts a PostgreSQL server. */
   readonly usesPostgres: boolean;
 }
 
@@ -19,7 +19,10 @@ const FOLDERS = ["src", "tools", "clients", "workbench", "conformance", "test"];
 
 const NEEDS = /^needs\(([^)]*)\);$/gm;
 
-/** The ending of slow test files. A slow file takes long, or repeats the tests of other files through more of the program. */
+/**
+ * The ending of slow test files. A test file is called slow if it takes long, or if it repeats the tests of other files with more of the program
+ * running.
+ */
 const SLOW = ".slow.test.ts";
 
 const scanner = new Bun.Transpiler({ loader: "ts" });
@@ -42,7 +45,10 @@ class Sources {
     return known;
   }
 
-  /** Finds the files that a file imports, directly or through others. Imports of `src` are left out, because no server starts a program for tests. */
+  /**
+   * Finds the files that a file imports, directly or through others. Imports by files of `src` are not followed, because no file of the server starts
+   * a program for tests.
+   */
   reachable(path: string): Set<string> {
     const found = new Set([path]);
     for (const each of found) for (const imported of this.#importsOf(each)) if (!imported.startsWith("src/")) found.add(imported);
@@ -101,5 +107,5 @@ function described(sources: Sources, path: string): TestFile {
   };
 }
 
-/** Whether `npm test` runs a file. Only `npm run test:all` runs the other files. */
+/** Whether `npm test` runs a file. If the result is false, only `npm run test:all` runs the file. */
 export const isQuick = ({ programs, isSlow }: TestFile): boolean => programs.length === 0 && !isSlow;

@@ -1,6 +1,6 @@
 /**
- * Finds the programs of PostgreSQL for the tests: those of the system, otherwise those of an npm package (`tools/install/postgres`) in
- * `.tools/postgres`. The package has only the programs of a server (`initdb`, `pg_ctl`, `postgres`).
+ * Finds the programs of PostgreSQL for the tests: the programs that are installed on the system, or else the programs of an npm package
+ * (`tools/install/postgres`) in `.tools/postgres`. The npm package has only the programs of a PostgreSQL server (`initdb`, `pg_ctl`, `postgres`).
  */
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { basename, delimiter, join } from "node:path";
@@ -37,7 +37,10 @@ export function installPostgres(): boolean {
   return findPostgres() !== undefined;
 }
 
-/** Makes the links to the package's libraries. An npm archive cannot contain links, and the package's own script is not run. */
+/**
+ * Makes the links to the package's libraries. This function is needed because an npm archive cannot contain links, and the package's install script,
+ * which would make them, is not run.
+ */
 function linkLibraries(): void {
   const links = JSON.parse(readFileSync(join(PACKAGE, "native/pg-symlinks.json"), "utf8")) as { source: string; target: string }[];
   for (const { source, target } of links) symlinkSync(basename(source), join(PACKAGE, "native/lib", basename(target)));

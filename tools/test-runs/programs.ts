@@ -1,14 +1,17 @@
-/** The programs that tests start besides Plaza, and how a machine gets them. Plaza itself needs none of these programs. */
+/** The programs that tests start besides Plaza, and how a machine gets them. Only tests need these programs; Plaza runs without them. */
 
 interface Program {
   readonly title: string;
-  /** The commands that must be on the PATH, or in Debian's folder for administrators. Of the commands in `a|b`, one is enough. */
+  /**
+   * The commands that must be on the PATH, or in Debian's folder for administrators. `a|b` means that one of the commands `a` and `b` is
+   * enough.
+   */
   readonly commands: readonly string[];
   /** A command that succeeds if everything that the program needs is installed. */
   readonly probe?: readonly string[];
   /** The Debian packages that contain the program. */
   readonly packages: readonly string[];
-  /** A script that installs the program for this project, after the Debian packages. */
+  /** A script that installs the program for this project alone, after the Debian packages are installed. */
   readonly script?: string;
   /** How to install the program on a system without apt. */
   readonly elsewhere: string;
@@ -124,7 +127,10 @@ export const missing = (names: Iterable<ProgramName>): ProgramName[] => [...new 
 /** Whether this process can install packages: it must be root on Debian, in CI or elsewhere. */
 const canInstall = (): boolean => process.getuid?.() === 0 && Bun.which("apt-get") !== null;
 
-/** The script that keeps packages from starting services: Debian asks it when a package is installed, and exit code 101 forbids the start. */
+/**
+ * The script that keeps packages from starting services: Debian calls this script before it starts the service of a new package, and exit
+ * code 101 forbids the start.
+ */
 const POLICY = "/usr/sbin/policy-rc.d";
 const INSTALL = `set -e
 export DEBIAN_FRONTEND=noninteractive

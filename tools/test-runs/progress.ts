@@ -51,8 +51,8 @@ export class Progress {
   }
 
   /**
-   * Returns the remaining seconds as text, computed from the last run of each file for `workers` parallel files. The text is empty if there was no
-   * earlier run.
+   * Returns the remaining seconds as text, computed from the last run of each file for `workers` parallel files. Returns an empty text if there
+   * was no earlier run.
    */
   left(workers: number): string {
     let sum = 0;

@@ -33,7 +33,7 @@ test("a crashed run has failed, even without a failed test", () => {
 
 test("rounds continue until the time is over, and the result has the failed tests, how often they failed, and their output", () => {
   const folder = temporaryFolder();
-  // The test fails only in the first round.
+  // The made-up test fails only in the first round.
   const mark = join(folder, "mark");
   const seeds = join(folder, "seeds");
   const path = join(folder, "made.test.ts");

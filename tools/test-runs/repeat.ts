@@ -1,7 +1,7 @@
 /**
- * `npm run prove -- repeat 8h`: repeats all tests for that time (`s`, `m` or `h`), or until Ctrl-C if no time is given. If paths follow, the command
- * repeats only the tests below these paths. In each round, tests with random values draw new values. A failure is shown when it happens. At the end,
- * the command lists the failed tests and how often each failed.
+ * `npm run prove -- repeat 8h`: repeats all tests for the given time (in `s`, `m` or `h`), or until Ctrl-C if no time is given. If paths follow, the
+ * command repeats only the tests below these paths. In each round, tests with random values draw new values. A failed test is shown as soon as it
+ * fails. At the end, the command lists the failed tests and how often each failed.
  */
 import { runStep, type Step, type StepEnd, seconds } from "../steps.ts";
 import { type Failure, failuresOf, failureText } from "./failures.ts";
@@ -14,7 +14,7 @@ export function durationOf(text: string): number | undefined {
   return count === undefined ? undefined : Number(count) * UNITS_MS[unit as keyof typeof UNITS_MS];
 }
 
-/** Returns the failures of a run. A run that failed without a failed test, for example by a crash, is a failure itself. */
+/** Returns the failures of a run. If a run failed without a failed test, for example by a crash, the run itself counts as a failure. */
 export function failuresOfRun({ name, exitCode, output }: StepEnd): Failure[] {
   const failures = failuresOf(output);
   return failures.length > 0 || exitCode === 0 ? failures : [{ test: `${name}: ended with ${exitCode}`, output: output.slice(-10_000) }];
@@ -42,7 +42,7 @@ export class Tally {
   }
 }
 
-/** Repeats the steps, and returns the exit code. A round that has begun is completed even if the time is over. */
+/** Repeats the steps, and returns the exit code. The last round of tests is completed even if the time is over. */
 export async function repeat(words: readonly string[], stepsOf: (paths: readonly string[]) => readonly Step[]): Promise<number> {
   const durationMs = durationOf(words[0] ?? "");
   const paths = durationMs === undefined ? words : words.slice(1);

@@ -1,7 +1,10 @@
 /** Chooses the tests of a run, and the databases for each test. */
 import { isQuick, type TestFile } from "./files.ts";
 
-/** `quick` has the tests of `npm test`, `all` those of `npm run test:all`, and `rest` the tests of `all` that are not in `quick`. */
+/**
+ * The choice of tests: `quick` has the tests of `npm test`, `all` has the tests of `npm run test:all`, and `rest` has the tests of `all` that are
+ * not in `quick`.
+ */
 export type Extent = "quick" | "rest" | "all";
 
 /** The tests for one start of Bun's test runner. */
@@ -16,7 +19,7 @@ export interface Run {
 
 /**
  * The test files that `npm test` also runs on PostgreSQL, because their results depend on the database: stores, the storage suite, jobs, deliveries,
- * and the test file with the feature's name in each feature. All other files run only on SQLite.
+ * and the test file with the feature's name in each feature. All other test files run only on SQLite in `npm test`.
  */
 const DATABASE_DECIDES =
   /\.store\.test\.ts$|^test\/storage-suite\/|^src\/(?:storage|jobs)\/|^src\/webhooks\/delivery\/|^src\/features\/([^/]+)\/\1\.test\.ts$/;
@@ -25,10 +28,10 @@ const isOnBoth = ({ path }: TestFile): boolean => DATABASE_DECIDES.test(path);
 
 export const BOTH: readonly string[] = ["sqlite", "postgres"];
 
-/** Returns the databases on which `npm test` runs the tests of a file; empty if only `npm run test:all` runs them. */
+/** Returns the databases on which `npm test` runs the tests of a file; empty if only `npm run test:all` runs the file. */
 export const quickDatabases = (file: TestFile): readonly string[] => (isQuick(file) ? (isOnBoth(file) ? BOTH : ["sqlite"]) : []);
 
-/** Matches test files that count something of the whole process, so each of these files runs in a process of its own. */
+/** Matches test files that count something in the whole process. Each of these files runs in a process of its own. */
 const ALONE = /\.alone\.test\.ts$/;
 
 export function runsOf(extent: Extent, files: readonly TestFile[]): Run[] {

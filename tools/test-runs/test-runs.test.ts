@@ -1,4 +1,6 @@
-/** Checks the choice of tests for each run, the needs of tests, and the lines that a run prints as it goes on. */
+/**
+ * Checks which tests each command runs, which programs the tests need, and which lines a run prints while it goes on.
+ */
 import { expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,13 +1,15 @@
 /**
- * Finds assertions that cannot fail, or fail too rarely: they hold whatever the program does, or also if the value that they are about does not
- * exist. The check looks only at the form of an assertion.
+ * Finds assertions that cannot fail, or fail too rarely: these assertions hold whatever the program does, or hold even if the value that they
+ * check does not exist. The check looks only at the source text of an assertion, not at types or values.
  */
 import ts from "typescript";
 import { type Check, eachNode, isCode, lineOf, type Problem, type RepositoryFile } from "./repository.ts";
 
 const isOfTests = (file: RepositoryFile): boolean => isCode(file) && (file.path.startsWith("test/") || file.path.endsWith(".test.ts"));
 
-/** Matchers that nearly every value passes. `toBe`, `toEqual`, `toBeString` and similar matchers name the expected value. */
+/**
+ * Matchers that nearly every value passes. Use matchers that name the expected value or type instead, such as `toBe`, `toEqual` and `toBeString`.
+ */
 const VAGUE = new Set(["toBeTruthy", "toBeFalsy", "toBeDefined"]);
 const EQUAL = new Set(["toBe", "toEqual", "toStrictEqual", "toMatchObject"]);
 
@@ -88,7 +90,7 @@ const isWrittenOut = (list: ts.Expression): boolean =>
     ? list.elements.some((one) => !ts.isSpreadElement(one))
     : ts.isCallExpression(list) && list.arguments.some((one) => ts.isArrayLiteralExpression(one) && isWrittenOut(one));
 
-/** Whether a loop may run zero times. The assertions in such a loop check nothing, because they are about each entry that the program returned. */
+/** Whether a loop may run zero times. If the program returns no entries, the assertions in a loop over the entries check nothing. */
 function isPerhapsEmpty(loop: ts.ForOfStatement): boolean {
   if (isWrittenOut(bare(loop.expression)) || !/\bexpect\w*\(/.test(loop.statement.getText())) return false;
   const list = loop.expression.getText();
@@ -97,7 +99,8 @@ function isPerhapsEmpty(loop: ts.ForOfStatement): boolean {
   if (!isAwaited(list) && !isAwaited(madeFrom(name, loop))) return false;
   let block: ts.Node = loop.parent;
   while (!ts.isBlock(block) && !ts.isSourceFile(block)) block = block.parent;
-  // The loop is not empty if another assertion is about the list, or about the value that contains the list.
+  // The loop is accepted if another assertion is about the list, or about the value that contains the list, because that assertion fails if the
+  // list is empty.
   return !new RegExp(`\\bexpect\\w*\\([^;]*\\b${name}\\b`).test(block.getText().replace(loop.getText(), ""));
 }
 

@@ -35,7 +35,7 @@ const CODE_SPAN = /`([^`\n]+)`/g;
 const FENCED = /^ *(?:<!-- file: .* -->\n *)?```\w+\n[\s\S]*?^ *```$/gm;
 const LINK = /\]\(([^)#\s]+)(?:#[^)]*)?\)/g;
 const PATH = /^[\w.@-]+(\/[\w.@*-]+)*\/?$/;
-/** Matches a word without a slash that is a file name by its ending. */
+/** Matches a word without a slash whose ending shows that it is a file name. */
 const FILE_ENDING = /\.(md|ts|tsx|mjs|cjs|ya?ml|json|sh)$/;
 
 /** Checks each text in backticks and each link that looks like a path of the repository. */
@@ -71,7 +71,8 @@ const globExists = (pattern: string, held: ReadonlySet<string>): boolean => {
 };
 
 /**
- * Matches paths that exist only after the program has run, or that the user makes. A document may name such paths although they are not committed.
+ * Matches paths that exist only after the program has run, or that the user makes. A document may name these paths although git does not have
+ * them.
  */
 const MADE_BY_RUNNING = /^(node_modules|\.plaza|coverage)(\/|$)|^plaza\.config\.yaml$|\.schema\.json$|\/generated\/?$/;
 

@@ -14,7 +14,10 @@ interface Clause {
 /** The kinds of clauses that responses of a server can prove. */
 const SHOWABLE = new Set(["rule", "shape", "limit", "state"]);
 
-/** The areas that the pipeline serves for every operation. No single operation cites the clauses of these areas, so a case is enough. */
+/**
+ * The areas that the pipeline serves for every operation. No single operation cites the clauses of these areas, so each of the clauses needs only a
+ * conformance case.
+ */
 const OF_THE_PIPELINE = new Set(["authentication", "errors", "general", "pagination", "versioning"]);
 
 const CLAUSES = "spec/clauses.yaml";
@@ -74,8 +77,8 @@ function lacking(showable: readonly Clause[], { served, shown, excused, areasUnd
 }
 
 /**
- * Finds the clauses that the program cites, as `ERR-1` or `ERR-2 to ERR-10`. Contracts cite the clauses that they serve, comments those that the code
- * follows.
+ * Finds the clauses that the program cites, as `ERR-1` or `ERR-2 to ERR-10`. Contracts cite the clauses that their operations serve, and comments
+ * cite the clauses that the code follows.
  */
 function citedInProgram(files: readonly RepositoryFile[], known: ReadonlySet<string>): Set<string> {
   const program = files.filter((file) => file.path.startsWith("src/") && isCode(file) && !isTest(file));
@@ -95,7 +98,7 @@ function citedInCases(files: readonly RepositoryFile[]): Set<string> {
   return new Set(held.flatMap(({ clauses }) => clauses ?? []));
 }
 
-/** Reads the clauses that have a reason, from rows `| clause | reason |`. */
+/** Reads the clauses for which the page gives a reason why they lack an operation or a case, from rows `| clause | reason |`. */
 function reasonsIn(page: RepositoryFile | undefined): { id: string; line: number }[] {
   return matchesIn(page?.text ?? "", /^\|\s*([A-Z]+\d?-\d+[a-z]?)\s*\|\s*\S.*\|\s*$/g).map(({ match, line }) => ({ id: match[1] ?? "", line }));
 }

@@ -6,23 +6,27 @@ import { type Check, eachNode, isCode, isTest, lineOf, type Problem, type Reposi
 const isProgram = (file: RepositoryFile): boolean => file.path.startsWith("src/") && isCode(file) && !isTest(file);
 
 /**
- * Matches folders whose code sends requests to other servers. The deadlines of such requests follow the machine's clock, not the clock of a world.
+ * Matches folders whose code sends requests to other servers. The deadlines of requests to other servers follow the machine's clock, not the clock
+ * of a world.
  */
 const OUTBOUND = "(outbound|webhooks\\/delivery)\\/";
 
 interface Place {
   readonly what: string;
   readonly fix: string;
-  /** Matches the files that may use the thing. */
+  /** Matches the files that may use the restricted thing, such as SQL or the clock. */
   readonly home: RegExp;
-  /** Matches a comment that says why another file uses the thing. The comment is on the same line or up to three lines above. */
+  /**
+   * Matches the comment in which any other file must give a reason to use the restricted thing. The comment is on the same line or up to three
+   * lines above.
+   */
   readonly reason?: RegExp;
   isAt(node: ts.Node): boolean;
 }
 
 const callee = (node: ts.Node): string => (ts.isCallExpression(node) || ts.isNewExpression(node) ? node.expression.getText() : "");
 
-/** The functions of timers. setImmediate is allowed, because a turn of the event loop is not a time. */
+/** The functions of timers. setImmediate is not in the list, because it waits for a turn of the event loop and not for a time. */
 const TIMERS = new Set(["setTimeout", "setInterval", "Bun.sleep", "Bun.sleepSync"]);
 const RANDOM = new Set(["randomBytes", "randomUUID", "randomInt", "Math.random", "crypto.randomUUID", "crypto.getRandomValues", "Bun.randomUUIDv7"]);
 const LISTENERS = new Set(["Bun.serve", "Bun.listen", "Bun.udpSocket", "createServer"]);
@@ -76,7 +80,8 @@ const places: readonly Place[] = [
   {
     what: "makes an outbound request",
     fix: "send requests to other servers with the guarded client of src/outbound (D-64)",
-    // The command line sends requests to the control API of the server that its user chose; the test encoder and MCP connect to their own server.
+    // The command line, the test encoder and MCP may send requests themselves: the command line uses only the control API of the server that its
+    // user chose, and the other two connect to their own server.
     home: new RegExp(`^src\\/(${OUTBOUND}|cli\\/|ingest\\/test-encoder\\/|control\\/mcp\\/mount\\.ts$)`),
     isAt: (node) => CALLERS.has(callee(node)),
   },
@@ -122,7 +127,9 @@ function partOf(path: string): string {
   return second.includes(".") ? "src" : `src/${second}`;
 }
 
-/** Whether a test or a bench imports a feature's store to fill it. Stores have no alias, so such an import is relative. */
+/**
+ * Whether a test or a bench imports a feature's store to fill it. Stores have no `#alias`, so tests and benches import stores by relative paths.
+ */
 const isFilled = (path: string, target: string): boolean => /^(test|bench)\//.test(path) && /^src\/features\/.+\.store\.ts$/.test(target);
 
 export const importsByName: Check = (files) =>

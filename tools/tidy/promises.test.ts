@@ -1,6 +1,6 @@
 /**
- * Checks that no promise floats (STYLE.md, 15): a promise that nobody awaits fails unseen, or ends after its transaction. Biome knows the types, so
- * it finds such promises.
+ * Checks that no promise floats (STYLE.md, 15): a promise that nobody awaits fails unseen, or ends after its transaction. Biome's rule finds
+ * promises that nobody awaits, because Biome knows the types of expressions.
  */
 import { expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";

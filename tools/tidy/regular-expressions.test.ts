@@ -1,4 +1,4 @@
-/** Checks that the check of regular expressions finds slow ones. */
+/** Checks that the check of regular expressions finds slow expressions. */
 import { expect, test } from "bun:test";
 import { slowExpressions } from "./regular-expressions.ts";
 

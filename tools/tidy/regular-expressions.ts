@@ -12,7 +12,10 @@ const FIX = "write the expression so that no text matches in two ways and a fail
  * is linear.
  */
 const REASON = /\/\/.*\blinear\b/i;
-/** The time limit for one expression. Most expressions take some ms; an expression that takes longer is too complicated for readers as well. */
+/**
+ * The time limit for one expression. Most expressions take some ms; an expression that recheck cannot judge within this time is too complicated for
+ * readers as well.
+ */
 const MS_MAX = 20_000;
 
 interface Found {

@@ -1,4 +1,7 @@
-/** The types and functions that all checks of tidy use, and the files that they read: all files that are committed or would be. */
+/**
+ * The types and functions that all checks of tidy use, and the files that the checks read: all files that are committed, or that
+ * `git add` would add.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
@@ -25,7 +28,9 @@ export const problemText = ({ path, line, what, fix }: Problem): string => `${pa
 
 const BINARY = /\.(png|jpg|jpeg|gif|ico|woff2?|gz|mp4|flv|sqlite|ts\.bin)$/;
 
-/** Matches files that programs make. In an unpacked archive without git, all other files are checked. */
+/**
+ * Matches files that programs make. In an unpacked archive without git, tidy checks all files that this pattern does not match.
+ */
 const MADE = /^(node_modules|\.git|\.plaza|coverage)\/|(^|\/)generated\//;
 
 export function readRepository(root: string): RepositoryFile[] {

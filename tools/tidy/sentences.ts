@@ -1,4 +1,4 @@
-/** Finds the sentences of the repository: of documents, of comments, and of messages, which are texts in string literals. */
+/** Finds the sentences of the repository in documents, in comments, and in messages, which are texts in string literals. */
 import ts from "typescript";
 import { eachNode, isCode, isDocument, isTest, type RepositoryFile, treeOf } from "./repository.ts";
 
@@ -61,7 +61,7 @@ function split({ lines, isPart, about }: Passage, path: string, kind: SentenceKi
 
 const FENCE = /^\s*```/;
 const ITEM = /^\s*(?:[-*]|\d+\.)\s+/;
-/** Matches an item that does not begin like a sentence. */
+/** Matches an item of a list that does not begin like a sentence. */
 const ITEM_PART = /^\s*(?:[-*]|\d+\.)\s+\p{Ll}/u;
 
 /** Splits a document into texts, without headings, code blocks and comments of Markdown. */
@@ -168,7 +168,7 @@ function nameOf(node: ts.Node): string | undefined {
   return LABELS.has(node.name.text) ? undefined : node.name.text;
 }
 
-/** Matches a text that other texts precede or follow. */
+/** Matches a message that is only a part of a longer message, because it begins or ends with a space or with punctuation. */
 const PART = /^[ ,;.)]|[ ,(]$/;
 
 const wordsIn = (text: string): number => text.split(/\s+/).filter((word) => /^[\p{L}'-]+[.,:;]?$/u.test(word)).length;
@@ -176,7 +176,7 @@ const wordsIn = (text: string): number => text.split(/\s+/).filter((word) => /^[
 /** Matches a tag of HTML. */
 const TAG = /<\/?[a-z][^<>]*>/g;
 
-/** Splits a message of several lines: it is a page of Markdown, or a list of options with their explanations in a second column. */
+/** Splits a message of several lines: such a message is a page of Markdown, or a list of options with explanations in a second column. */
 const passagesOfMessage = (text: string): Passage[] =>
   text.includes("\n") ? passagesOfDocument(text.replaceAll(/^ *\S.*? {2,}(?=\S)/gm, "\n- ")) : [{ lines: [{ text, line: 1 }], isPart: false }];
 
@@ -188,7 +188,7 @@ const SQL_WORD = /\b(?:SELECT|FROM|WHERE|JOIN|ORDER BY|LIMIT|NOT NULL|INTO|VALUE
 /** Matches signs of code and data: arrows, docstrings, certificates, scripts, statements, rules of CSS, functions of SQL and cells of CSV. */
 const CODE_SIGN =
   /=>|^\/\*\*|-----BEGIN |^#!|^#compdef|^\s*(?:const|export|function|import|local|readonly) |;\s*(?:\}|$)|: [^\s;]+;\s*\w+: |\b(?:CAST\([\w?]|CASE WHEN|ON CONFLICT)|\w,"|^\w+,\w+,|\{id: /m;
-/** Matches a word that nearly every sentence has, but not a list of names or a configuration. */
+/** Matches a word that occurs in nearly every sentence, but not in a list of names or in a configuration. */
 const PROSE_WORD =
   /\b(?:The|An?|No|How|All|a|an|and|are|as|at|be|by|can|cannot|for|from|has|have|in|is|it|may|must|no|not|of|on|only|or|than|that|the|this|to|was|were|with)\b/;
 

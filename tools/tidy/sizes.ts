@@ -5,7 +5,7 @@ import { type Check, eachNode, isCode, lineOf, type Problem, type RepositoryFile
 
 const FILE_LINES_MAX = 500;
 const FUNCTION_LINES_MAX = 70;
-/** The greatest number of files in a folder, because a reader can take in about as many names at a glance. */
+/** The greatest number of files in a folder, because a reader can see about this number of names at a glance. */
 const FOLDER_FILES_MAX = 20;
 
 /** The files, functions and folders that may be larger, each with the reason: `tools/tidy-exceptions.json`. */
@@ -50,7 +50,10 @@ function functionSizes(file: RepositoryFile, exceptions: SizeExceptions): Proble
     }));
 }
 
-/** Counts the files of each folder that has too many. Files of every type count; files of subfolders do not. */
+/**
+ * Returns the folders with too many files, with the number of files. Files of every type are counted, but not the files of
+ * subfolders.
+ */
 const fullFolders = (files: readonly RepositoryFile[]): Map<string, number> =>
   new Map(
     [...Map.groupBy(files, ({ path }) => dirname(path))]
@@ -105,7 +108,7 @@ function nameOf(node: ts.Node): string {
     : "(nameless)";
 }
 
-/** Finds exceptions that are not needed any more, because such an exception would allow the next long file without a message. */
+/** Finds exceptions that are not needed any more, because an old exception would silently allow the file to grow too long again. */
 function unused(files: readonly RepositoryFile[], exceptions: SizeExceptions): Problem[] {
   const full = fullFolders(files);
   const file = (path: string) => files.find((one) => one.path === path && isCode(one));

@@ -1,6 +1,6 @@
 /**
- * Writes `clients/typescript/src/generated/operations.ts` from the contracts: the types of every operation, and a table with a row for each. The
- * types are written for the response profile `strict`; the profile `clients` returns the same fields and more.
+ * Writes `clients/typescript/src/generated/operations.ts` from the contracts: the types of every operation, and a table with a row for each
+ * operation. The types are written for the response profile `strict`; the profile `clients` returns the same fields and more.
  */
 import type { TObject } from "typebox";
 import { edgeOf, methodOf, pascal, typeOf } from "#graph/contract/openapi/addresses";
@@ -107,8 +107,8 @@ function paramsText({ served, reading }: Endpoint, schemas: NamedSchemas, asked:
 }
 
 /**
- * Returns the type of an operation's own parameters. The type has only the parameters' names, because a type cannot express conditions between
- * parameters.
+ * Returns the type of an operation's own parameters. The type does not express conditions between parameters, because TypeScript cannot express
+ * them.
  */
 function ownOf(params: TObject, schemas: NamedSchemas, asked: ServedIn): Document {
   const { type, properties, required } = schemas.referred(requestSchema(params, asked));

@@ -7,7 +7,10 @@ import { controlRoutes } from "#control/routes";
 import type { Registry } from "#graph/contract/registry";
 import { sectionsOf } from "#graph/worlds/file/import-export";
 
-/** Returns the text of the file. The paths of nodes are left out, because the kit takes the types of nodes from the schemas. */
+/**
+ * Returns the text of the file with the types. The control API's paths of nodes are left out, because the test kit takes the types of nodes
+ * from the schemas.
+ */
 export async function controlTypes(registry: Registry): Promise<string> {
   const { default: openapiTS, astToString } = await import("openapi-typescript");
   const routes = controlRoutes(registry).filter(({ path }) => !path.includes("{key}"));

@@ -12,7 +12,7 @@ import { type Decision, readDecisions } from "./decisions.ts";
 import { code, codes, page, table } from "./markdown.ts";
 import { addressOf } from "./operations-page.ts";
 
-/** The data from which the page is written. Tests pass data of their own. */
+/** The data from which the page is written. Tests of this module pass made-up data. */
 export interface Evidence {
   readonly clauses: ReadonlyMap<string, Clause>;
   readonly cases: readonly Case[];
@@ -137,14 +137,14 @@ function clauseTable(ids: readonly string[], { clauses, cases, reasons }: Eviden
   return table(["clause", "says", "shown by"], rows);
 }
 
-/** Writes the names of the cases. A case with examples, or for both response profiles, is counted as several cases of that name. */
+/** Writes the names of the cases. If a case has examples or runs in both response profiles, it counts as several cases with the same name. */
 function casesText(showing: readonly Case[]): string {
   return [...Map.groupBy(showing, ({ name }) => name)].map(([name, all]) => `${name}${all.length === 1 ? "" : ` (${all.length} ways)`}`).join("<br>");
 }
 
 /**
- * Writes the row of an operation that the interface document does not have. The conformance cases of such an operation cite one of its decisions and
- * send a request to it.
+ * Writes the row of an operation that the interface document does not have. The row lists the conformance cases that cite one of the operation's
+ * decisions and send a request to the operation.
  */
 function additionText({ decisions }: Access, method: string, edge: string | null, { cases }: Evidence): string {
   const showing = cases.filter(

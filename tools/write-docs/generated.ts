@@ -25,8 +25,8 @@ import { clientWebhooks, webhookFieldNames } from "./client-webhooks.ts";
 import { controlTypes } from "./control-types.ts";
 
 /**
- * The time for which the documents are written, in Unix seconds: the end of the standard calendar. The marketing versions that Plaza serves depend on
- * this time.
+ * The time for which the documents are written, in Unix seconds: the end of the standard calendar. The time decides which marketing versions the
+ * documents contain.
  */
 const DOCUMENTED_AT = Date.parse("2026-11-20T00:00:00Z") / 1000;
 
@@ -48,7 +48,7 @@ const types: Readonly<Record<string, () => string | Promise<string>>> = {
   "clients/typescript/src/generated/operations.ts": () => clientOperations(registry, standardCalendar, DOCUMENTED_AT),
   "clients/typescript/src/generated/webhooks.ts": () => clientWebhooks(registry.webhookFields),
   "clients/testing/generated/webhook-fields.ts": () => webhookFieldNames(registry.webhookFields),
-  // openapi-typescript is missing in an installation that only runs the server.
+  // The types of the control API are left out if openapi-typescript is missing, as in an installation that only runs the server.
   ...(existsSync(join(ROOT, "node_modules/openapi-typescript")) && { [CONTROL_TYPES]: () => controlTypes(registry) }),
 };
 

@@ -42,7 +42,7 @@ function entriesOf({ nodeTypes, operations }: Feature, registry: Registry): Entr
     return set === undefined ? entry : { ...entry, set };
   });
   const reads = (nodeTypes ?? []).flatMap(({ type }): Entry[] => {
-    // The registry also has the fields that other features add to the node type.
+    // The fields come from the registry, because it also has the fields that other features add to the node type.
     const reading = registry.find(type, "GET", undefined)?.reading;
     return reading === undefined ? [] : [{ request: `GET /{${type}_id}`, scheme: reading.scheme, policy: reading.policy, set: reading.set }];
   });

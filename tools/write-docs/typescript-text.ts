@@ -39,7 +39,8 @@ function objectText({ properties, required = [], additionalProperties }: Schema)
   const others = typeof additionalProperties === "object" ? (additionalProperties as Schema) : undefined;
   if (entries.length === 0) return others === undefined ? "Readonly<Record<string, unknown>>" : `Readonly<Record<string, ${typeText(others)}>>`;
   const named = entries.map(([name, schema]) => propertyText(name, schema, (required as readonly string[]).includes(name)));
-  // All other keys get the type unknown, because TypeScript requires that their type also holds for the named keys.
+  // Keys that the schema does not name get the type unknown, because TypeScript requires that the type of all other keys also includes the types of
+  // the named keys.
   return `{ ${[...named, ...(others === undefined ? [] : ["readonly [name: string]: unknown;"])].join(" ")} }`;
 }
 

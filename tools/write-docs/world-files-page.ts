@@ -55,7 +55,7 @@ interface Key {
   readonly isRequired: boolean;
 }
 
-/** Lists the keys of an entry. Each key is followed by the keys of its value. */
+/** Lists the keys of an entry. If the value of a key is an object, the object's keys follow after the key. */
 const keysOf = (entry: Schema, before = ""): Key[] =>
   propertiesOf(entry).flatMap(({ name, schema, isRequired }) => keysBelow(before + name, schema, isRequired));
 

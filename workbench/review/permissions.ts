@@ -12,10 +12,13 @@ interface Grants {
   readonly pages?: readonly { readonly roles?: readonly { readonly tasks?: readonly string[] }[] }[];
 }
 
-/** The bodies of the control API that may grant a permission: a world file, a token or a page. */
+/** The kinds of request bodies of the control API that may grant a permission: a world file, a token or a page. */
 type Granting = "file" | "token" | "page";
 
-/** Says what the body of a call may grant, by the path of the call; undefined if the body cannot grant anything. */
+/**
+ * Returns the kind of body with which a request of this method and path may grant permissions; undefined if the request
+ * cannot grant permissions.
+ */
 export function grantsOf(method: string, pathname: string): Granting | undefined {
   const path = /^\/v1\/worlds(?:\/[^/]+\/(.*))?$/.exec(pathname);
   if (path === null || method === "GET" || method === "DELETE") return undefined;
@@ -24,7 +27,7 @@ export function grantsOf(method: string, pathname: string): Granting | undefined
   return /^nodes\/pages(?:\/|$)/.test(path[1]) ? "page" : undefined;
 }
 
-/** Parses a world file, because the control API also accepts it as YAML text. */
+/** Parses a world file if it is a text, because the control API also accepts world files as YAML. */
 export const fileOf = (file: unknown): object => (typeof file === "string" ? (Bun.YAML.parse(file) as object) : ((file ?? {}) as object));
 
 /** Returns the permissions that a world file grants. */
@@ -37,7 +40,7 @@ export function grantedIn(file: object): readonly Permission[] {
   return [...new Map(found.map((one) => [permissionText(one), one])).values()];
 }
 
-/** Returns the world file without the permissions. */
+/** Returns the world file without the permissions in `removed`. */
 export function withoutPermissions(file: object, removed: readonly Permission[]): object {
   const isKept = (kind: Permission["kind"]) => (name: string) => !removed.some((one) => one.kind === kind && one.name === name);
   const { tokens, pages } = file as Grants;

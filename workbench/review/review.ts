@@ -1,4 +1,7 @@
-/** Finds the permissions that a suite needs: the suite runs again without each permission, and the smallest set with which it passes is proved. */
+/**
+ * Finds the smallest set of permissions with which a suite passes: the suite runs again without each permission, and further runs prove that the
+ * found set is enough and has no superfluous permission.
+ */
 import { isFailure, type RequestEvent, type Trace } from "../trace/trace.ts";
 import { type Permission, permissionText } from "./permissions.ts";
 import { runSuite, type Suite, type SuiteRun } from "./suite-run.ts";
@@ -41,7 +44,8 @@ export async function reviewSuite(suite: Suite, note: (text: string) => void): P
     if (problem === undefined) removed.push(permission);
     note(`${permissionText(permission)}: ${problem === undefined ? "not needed" : "needed"}`);
   }
-  // The next runs prove the set: the suite passes with it, and fails without any one of its permissions.
+  // The next runs prove the set of needed permissions: the suite must pass with the whole set, and fail if any one permission of the set is
+  // missing.
   const least = await run(removed);
   if (least.problem !== undefined)
     throw new ReviewUnusable(

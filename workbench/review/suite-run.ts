@@ -10,7 +10,7 @@ import { fileOf, grantedIn, grantsOf, type Permission, permissionText, withoutPe
 
 export interface Suite extends ScenarioCommand {
   readonly server: Server;
-  /** A control key that cannot read secrets, for the recording. */
+  /** A control key that cannot read secrets, with which the run is recorded. */
   readonly readKey: string;
   /** The content of the server's first world, with its secrets. */
   readonly first: object;
@@ -51,7 +51,7 @@ export async function runSuite(suite: Suite, removed: readonly Permission[]): Pr
   return { problem, trace, granted: [...granted.values()] };
 }
 
-/** Returns the body of a call without the removed permissions. */
+/** Returns the body of a request to the control API without the removed permissions. */
 function reducedBody(method: string, pathname: string, body: ArrayBuffer, reduced: (file: object) => object): ArrayBuffer | string {
   const grants = grantsOf(method, pathname);
   if (grants === undefined || body.byteLength === 0) return body;
@@ -63,7 +63,7 @@ function reducedBody(method: string, pathname: string, body: ArrayBuffer, reduce
     const section = grants === "token" ? "tokens" : "pages";
     return JSON.stringify((reduced({ [section]: [given] }) as Record<string, readonly unknown[]>)[section]?.[0]);
   } catch {
-    // The server itself refuses a body that cannot be parsed.
+    // A body that cannot be parsed is passed on unchanged, because the server refuses it itself.
     return body;
   }
 }

@@ -5,7 +5,7 @@ import type { World } from "#testing/world";
 
 const taken = new Set<number>();
 
-/** Finds a port on which nothing listens. Each call returns another port. */
+/** Finds a port on which nothing listens. Each call of this function returns a different port. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const server = createServer();

@@ -66,7 +66,7 @@ export async function stormCommand(given: StormCommand): Promise<number> {
 
 const NEVER = new AbortController().signal;
 
-/** Returns the variables of a run, except the addresses. */
+/** Returns the environment variables of a run, except the addresses of its world. */
 async function stormVariables(world: World, keepsCallbacks: boolean): Promise<Readonly<Record<string, string>>> {
   if (keepsCallbacks) return { STORM_WORLD: world.name };
   const port = await freePort();

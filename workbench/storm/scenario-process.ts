@@ -1,9 +1,10 @@
 /**
- * Runs a command as the scenario of a storm. The command gets the addresses of its world, and is ended with all its children after the time limit.
+ * Runs a command as the scenario of a storm. The command gets the addresses of its world in environment variables. After the time limit the command
+ * is ended with all its child processes.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 
-/** The number of characters at the end of the output that are kept, because programs name their error there. */
+/** The number of characters of the output that are kept. The end of the output is kept, because programs print their error at the end. */
 const KEPT_CHARACTERS = 16_384;
 const KEPT_LINES = 4;
 
@@ -16,7 +17,7 @@ export interface ScenarioCommand {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Resolves when the process ends with the exit code 0. Rejects with the exit code and the last lines of its output. */
+/** Resolves when the process ends with the exit code 0. Otherwise rejects with the exit code and the last lines of the process's output. */
 export async function runProcess({ program, args, env }: ScenarioCommand, signal: AbortSignal): Promise<void> {
   // The process gets a process group of its own, so that the children of the scenario end with it.
   const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "pipe"], detached: true });

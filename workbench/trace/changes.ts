@@ -2,15 +2,17 @@
 
 export type State = Readonly<Record<string, unknown>>;
 
-/** A change of one section of a world file. Entries with ids change one by one, other values as a whole. */
+/**
+ * A change of one section of a world file. Entries that have ids change one by one, while any other value of a section changes as a whole.
+ */
 export interface Change {
   /** The section, e.g. `labels`. */
   readonly key: string;
   /** The entry's id; left out if the whole section changes. */
   readonly id?: string;
-  /** The value before the change; left out if there was no value. */
+  /** The old value of the entry or section; left out if there was no value before the change. */
   readonly before?: unknown;
-  /** The value after the change; left out if the value is gone. */
+  /** The new value of the entry or section; left out if the value was deleted. */
   readonly after?: unknown;
   /** The ids of the section in their new order, if entries were added, removed or moved. */
   readonly order?: readonly string[];
@@ -18,7 +20,7 @@ export interface Change {
 
 type Entry = Readonly<Record<string, unknown>> & { readonly id: string };
 
-/** The entries of a section by their ids, if each entry has one of its own. */
+/** Returns the entries of a section by their ids; undefined if an entry has no id or two entries have the same id. */
 function entriesOf(value: unknown): ReadonlyMap<string, Entry> | undefined {
   if (!Array.isArray(value)) return undefined;
   const entries = new Map<string, Entry>();
@@ -50,7 +52,10 @@ const wholeChange = (key: string, before: State, after: State): Change => ({
   ...(key in after ? { after: after[key] } : {}),
 });
 
-/** The state after changes. The page of a trace contains this function as text, so it refers to nothing outside of it. */
+/**
+ * Returns the state of a world after the changes. The page of a trace contains the source text of this function, so the function uses
+ * nothing from outside of itself.
+ */
 export function applyChanges(state: State, changes: readonly Change[]): State {
   const result: Record<string, unknown> = { ...state };
   for (const change of changes) {

@@ -7,7 +7,7 @@ import { Recorder } from "./recorder.ts";
 import { traceText } from "./text.ts";
 
 export interface Tracing {
-  /** The address that the command uses for the control API. */
+  /** The address at which the recorded command reaches the control API. */
   readonly controlUrl: string;
   /** Writes the page. */
   finish(command: readonly string[], exitCode: number): Promise<void>;
@@ -17,7 +17,7 @@ export interface Tracing {
 export async function startTracing(file: string, control: Connection): Promise<Tracing> {
   // A file that cannot be written is an error before the command runs, not after it.
   await writeFile(file, "");
-  // The record is made with a key that reads no secrets, so that none can be in it.
+  // The recorder uses a control key that reads no secrets, so that the record cannot contain secrets.
   const { key } = await control.send<{ key: string }>("POST", "control-keys", { name: "trace", access: "read" });
   const recorder = new Recorder(new Connection(control.url, key, control.fetch));
   await recorder.begin("default");
@@ -32,7 +32,10 @@ export async function startTracing(file: string, control: Connection): Promise<T
   };
 }
 
-/** The first words of a command. All other words may be secrets, and so may words with a value. */
+/**
+ * Returns the first words of a command line. All other words are left out, because they may be secrets, like words with
+ * a value (`--key=…`).
+ */
 const shown = (command: readonly string[]): string =>
   command
     .filter((word) => !word.includes("="))

@@ -20,9 +20,9 @@ export function startControlProxy(upstream: Connection, recorder: Recorder, chan
   return { url: `http://127.0.0.1:${server.port}`, close: () => void server.stop(true) };
 }
 
-/** A path of a world: its name, and the path below it. */
+/** Matches a path of the control API that belongs to a world: captures the world's name and the rest of the path. */
 const OF_WORLD = /^\/v1\/worlds\/([^/]+)(?:\/(.*))?$/;
-/** The control routes that delete the log of requests and the webhooks. */
+/** Matches the control routes that delete the log of requests and the webhooks of a world. */
 const REPLACES = /^(?:reset|snapshots\/[^/]+\/restore)$/;
 
 interface Passing {
@@ -44,13 +44,16 @@ async function serve({ upstream, recorder, change }: Passing, request: Request):
   else if (REPLACES.test(path)) await world?.collectAll();
   const response = await pass(upstream, pathname + search, request, change(method, pathname, body));
   const { status } = response;
-  // The client gets the response of a new world when the record of the world has begun.
+  // The client gets the response to the creation of a world only after the record of the world has begun.
   if (pathname === "/v1/worlds" && status === 201) await begin(recorder, new TextDecoder().decode(body));
   if (!isDeleted && path !== "" && !path.endsWith("/expect")) world?.control({ method, path, status, detail: detailOf(path, body) });
   return response;
 }
 
-/** Begins the record of a new world. Only a file that sets the clock says by itself how the world begins. */
+/**
+ * Begins the record of a new world. A world file determines the first state of a world alone only if the file sets the
+ * clock.
+ */
 function begin(recorder: Recorder, body: string): Promise<void> {
   const { name, file } = JSON.parse(body) as { readonly name: string; readonly file?: string | { readonly clock?: { readonly now?: number } } };
   const isTimed = typeof file === "object" && file.clock?.now !== undefined;
@@ -74,7 +77,7 @@ function pass(upstream: Connection, target: string, { method, headers, signal }:
 
 const parsed = (body: ArrayBuffer): unknown => JSON.parse(new TextDecoder().decode(body));
 
-/** The keys of a body that a trace shows. None of these keys can contain a secret. */
+/** The keys of a request body that a trace shows, because their values are never secrets. */
 const SHOWN: readonly string[] = [
   ...["now", "frozen", "seconds", "name", "operation", "webhook", "effect", "status", "rate_limit", "reset", "times", "skip", "latency_ms"],
   ...["page_max", "cut_body_at", "revoke_tokens", "advance_seconds", "account", "social_account", "field", "media", "live_video"],

@@ -6,18 +6,21 @@ import { isFailure, reasonOf, type Trace } from "./trace.ts";
 const BEGIN = '<script type="application/json" id="trace">';
 const END = "</script>";
 
-/** The browser executes these functions from their own text, so that page and program cannot differ. */
+/** The page contains the source text of these functions and the browser executes it, so that page and program cannot differ. */
 const FUNCTIONS = Object.entries({ applyChanges, isFailure, reasonOf })
   .map(([name, made]) => `const ${name} = (() => ${functionText(made)})();`)
   .join("\n");
 
-/** A function declaration as an expression; an arrow function is one already. */
+/**
+ * Returns the source text of a function as an expression: brackets turn a function declaration into an expression, while an
+ * arrow function already is one.
+ */
 function functionText(made: (...given: never[]) => unknown): string {
   return `(${made.toString()})`;
 }
 
 export function pageOf(trace: Trace): string {
-  // Without this, a text of the trace could end the script element.
+  // The character `<` is escaped, because otherwise a text of the trace could end the script element of the page.
   const json = JSON.stringify(trace).replaceAll("<", "\\u003c");
   return `<!doctype html>
 <html lang="en">

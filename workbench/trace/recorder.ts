@@ -1,4 +1,7 @@
-/** Records what happens in the worlds of a server: requests with their stories, webhooks, requests to the control API, and changes of nodes. */
+/**
+ * Records what happens in the worlds of a server: requests with the explanations of their results, webhooks, requests to the control API, and changes
+ * of nodes.
+ */
 import type { Connection } from "#testing/connection";
 import type { LoggedDelivery, LoggedRequest } from "#testing/storm/observation";
 import { applyChanges, changesBetween, type State } from "./changes.ts";
@@ -8,11 +11,11 @@ import { EVENTS_MAX, type Trace, type TracedWorld, type TraceEvent } from "./tra
 const REQUESTS_MAX = 1_000;
 /** The greatest number of webhooks of a world in a trace. */
 const DELIVERIES_MAX = 1_000;
-/** The number of requests that may have come since the stream's last event; if there are more, the whole log is read. */
+/** The number of requests that a read expects in addition to those that the event stream has counted; if there are more, the whole log is read. */
 const MARGIN = 20;
 /** The shortest time between two reads of a world. */
 const READ_EVERY_MS = 40;
-/** The pause between two reads, in multiples of the duration of a read, so that reads take at most a fiftieth of the time. */
+/** The pause between two reads, as a multiple of the duration of a read, so that reads take at most a fiftieth of the time. */
 const REST = 50;
 
 type NewEvent = TraceEvent extends infer Each ? (Each extends TraceEvent ? Omit<Each, "n" | "ms"> : never) : never;
@@ -32,7 +35,9 @@ export class Recorder {
     this.#reader = reader;
   }
 
-  /** Begins to record a world, from its state now. Worlds with the same `content` begin with the same state, so only the first one is exported. */
+  /**
+   * Begins to record a world from its present state. Worlds with the same `content` begin with the same state, so only the first of them is exported.
+   */
   async begin(name: string, content?: string): Promise<void> {
     const world = new WorldRecorder(name, this.#reader, this.#pace, (event) => this.#add(event));
     const first = await world.begin(content === undefined ? undefined : this.#starts.get(content));
@@ -60,7 +65,7 @@ export class Recorder {
 
   #add(event: NewEvent): number {
     const n = this.#events.length;
-    // Changes are never left out, because the state at the end follows from all of them.
+    // Events of changes are never left out, because the state at the end of the trace is computed from all changes.
     if (n >= EVENTS_MAX && event.kind !== "changes") {
       this.#leftOut++;
       return n;
@@ -73,7 +78,9 @@ export class Recorder {
 /** The name of the test of a world, which the kit puts into the name of the world: `test-a-label-is-created-1f0c…`. */
 const testOf = (name: string): string => /^test-(.+)-[0-9a-f]{8}$/.exec(name)?.[1]?.replaceAll("-", " ") ?? name;
 
-/** The worlds of a record share it, because the duration of a read in one world predicts that in the next. */
+/**
+ * The pause between reads, which all worlds of a record share, because the duration of a read in one world predicts the duration in the next world.
+ */
 interface Pace {
   /** The pause between two reads of a world. */
   restMs: number;
@@ -85,12 +92,12 @@ export class WorldRecorder {
   readonly #pace: Pace;
   readonly #add: (event: NewEvent) => number;
   readonly #ending = new AbortController();
-  /** The numbers of the events by the trace ids of their requests. */
+  /** The numbers of the events about requests, by the trace ids of the requests. */
   readonly #known = new Map<string, number>();
   readonly #causes = new Map<string, number>();
   readonly #deliveries = new Set<string>();
   #state: State = {};
-  /** Events after the last read of the world's nodes. */
+  /** The numbers of the events that happened after the last read of the world's nodes. */
   #unread: number[] = [];
   #reading: Promise<void> = Promise.resolve();
   #watching: Promise<void> | undefined;
@@ -105,7 +112,10 @@ export class WorldRecorder {
     this.#add = add;
   }
 
-  /** Begins from the state, or without one from the state of the world. Resolves with it. A world of a short test ends before anybody has to watch it. */
+  /**
+   * Begins to record from the given state, or else from the present state of the world, and resolves with this state. The recorder does not watch the
+   * world yet, because the world of a short test ends before this is necessary.
+   */
   async begin(state: State | undefined): Promise<State> {
     this.#state = state ?? (await this.#export());
     this.#readSoon();
@@ -131,7 +141,7 @@ export class WorldRecorder {
     return this.#reading;
   }
 
-  /** Reads the rest, and ends the recording. */
+  /** Reads everything that is not recorded yet, and ends the recording of the world. */
   async end(): Promise<void> {
     await this.collectAll();
     this.#ending.abort();
@@ -157,7 +167,7 @@ export class WorldRecorder {
       const decoder = new TextDecoder();
       for await (const part of events) {
         const text = decoder.decode(part, { stream: true });
-        // The events only count the requests, which are read with their stories.
+        // The events of the stream only count requests; the recorder reads the requests themselves from the log.
         for (const [, seen] of text.matchAll(/"seen":(\d+)/g)) this.#announced += Number(seen);
         this.#readSoon();
       }
@@ -190,7 +200,7 @@ export class WorldRecorder {
     this.#state = applyChanges(this.#state, changes);
   }
 
-  /** The requests since the last read, the oldest first. */
+  /** Returns the requests since the last read, the oldest first. */
   async #newRequests(): Promise<readonly LoggedRequest[]> {
     const announced = this.#announced;
     this.#announced = 0;
@@ -198,7 +208,7 @@ export class WorldRecorder {
       const path = `worlds/${this.#name}/requests?limit=${limit}&stories=true`;
       const { data } = await this.#reader.send<{ data: LoggedRequest[] }>("GET", path);
       const fresh = data.filter(({ trace_id }) => !this.#known.has(trace_id));
-      // If all of them are new, there may be more.
+      // If all requests that were read are new, there may be more new requests in the log.
       if (fresh.length < limit || limit === REQUESTS_MAX) return fresh.reverse();
     }
   }

@@ -1,4 +1,4 @@
-/** A trace as text. */
+/** Prints a trace as text. */
 import { isFailure, reasonOf, type Trace, type TraceEvent } from "./trace.ts";
 
 interface TextOptions {

@@ -20,17 +20,20 @@ export interface RequestEvent extends Moment {
 interface ControlEvent extends Moment {
   readonly kind: "control";
   readonly method: string;
-  /** The path below the world's. */
+  /** The path of the request below the path of its world. */
   readonly path: string;
   readonly status: number;
-  /** The facts that people look for, e.g. the seconds by which a clock moved. A whole body is never included, because it may contain secrets. */
+  /**
+   * The facts about the request that people look for, e.g. the seconds by which a clock moved. The whole body is never included, because it may
+   * contain secrets.
+   */
   readonly detail: string;
 }
 
 /** Changes of nodes. */
 interface ChangesEvent extends Moment {
   readonly kind: "changes";
-  /** The numbers of the events after which the world was read. */
+  /** The numbers of the events since the previous read of the world, which may have caused the changes. */
   readonly after: readonly number[];
   readonly changes: readonly Change[];
 }
@@ -46,9 +49,9 @@ export type TraceEvent = RequestEvent | ControlEvent | ChangesEvent | WebhookEve
 
 export interface TracedWorld {
   readonly name: string;
-  /** The test that the kit names; if it names none, the name of the world. */
+  /** The name of the test, if the test kit has put it into the world's name; otherwise the name of the world. */
   readonly test: string;
-  /** The state at the start, to which the changes apply. */
+  /** The state of the world at the start of the recording, to which the recorded changes apply. */
   readonly first: State;
 }
 
@@ -62,7 +65,7 @@ export interface Trace {
   readonly left_out: number;
 }
 
-/** The greatest number of events of a page: more than a person reads, and less than a browser needs a second for. */
+/** The greatest number of events of a page: more events than a person reads, but few enough for a browser to show the page within a second. */
 export const EVENTS_MAX = 20_000;
 
 /** Whether something went wrong: a refused request, a webhook that was not delivered, a refused control request. */
@@ -79,7 +82,9 @@ export function isFailure(event: TraceEvent): boolean {
   }
 }
 
-/** The reason why a request was refused, in the words of the control API; without one, the message of the response. */
+/**
+ * Returns the reason why a request was refused, as the control API explains it; if there is no explanation, returns the message of the response.
+ */
 export function reasonOf({ request: { status, reason, response_body } }: RequestEvent): string {
   if (status < 400) return "";
   return reason ?? /"message":"((?:[^"\\]|\\.)*)"/.exec(response_body)?.[1] ?? response_body;

@@ -57,7 +57,7 @@ function pageOfEvents(world: string, app: string, { epoch, data, gaps, cursor, h
       return [Number(request), { ...{ kind: "event", id: "", world, epoch, app }, ...event, id: `${app}:${request}:${position}` }];
     }),
   ];
-  // A message about a gap stands at the position of the missing requests in the log. The sort keeps the order of events of one request, and a page
+  // A message about a gap gets the position of the missing requests in the log. The sort keeps the order of events of one request, and a page
   // without gaps is already in order.
   if (gaps.length > 0) numbered.sort(([one], [other]) => one - other);
   const messages = numbered.map(([, value]) => ({ key: app, value: JSON.stringify(value) }));
