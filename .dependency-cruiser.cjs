@@ -145,7 +145,7 @@ const rules = [
       pathNot: [
         "^src/kernel/",
         "^src/graph/(contract/operation|pipeline/request)\\.ts$",
-        // These files hold the documentation of schemas, and the fields to which an app can subscribe.
+        // A contract may also import the documentation of schemas, and the fields to which an app can subscribe.
         "^src/(graph/schema/schema-node|graph/worlds/file/schema-words|webhooks/catalogue/field)\\.ts$",
         "^src/auth/(policy|page-policies|schemes)\\.ts$",
         "^node_modules/typebox/",
@@ -302,7 +302,7 @@ const rules = [
 module.exports = {
   forbidden: [...floors, ...rules],
   options: {
-    // The files in `dist` are built from sources in the same client's folder, and those sources are checked.
+    // The files in a client's `dist` are not checked, because they are built from sources in the same folder, which are checked.
     exclude: { path: "^clients/[^/]+/(dist|node_modules)/" },
     doNotFollow: { path: npm, dependencyTypes: PACKAGES },
     tsPreCompilationDeps: true,

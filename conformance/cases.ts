@@ -12,7 +12,7 @@ export interface Case {
   readonly file: string;
   /** The title of the case as its file writes it. */
   readonly name: string;
-  /** The title of the case, followed by the row of `examples` and the response profile if the file makes several cases of this one. */
+  /** The title of the case, followed by the row of `examples` and the response profile if the file makes several cases with the same name. */
   readonly title: string;
   readonly clauses: readonly string[];
   readonly decisions: readonly string[];
@@ -22,8 +22,8 @@ export interface Case {
   /** Entries of a world file that are added to the base world. */
   readonly fragment: Readonly<Record<string, unknown>>;
   /**
-   * Whether the case changes something that other cases need (the clock, an app). Such a case gets a server of its own, or the world is restored
-   * after the case.
+   * Whether the case changes something that other cases need (the clock, an app). If it does, the case gets a server of its own, or the world is
+   * restored after the case.
    */
   readonly isAlone: boolean;
   /** The options with which the case's server starts, as in `plaza.config.yaml`. */

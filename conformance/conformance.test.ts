@@ -103,12 +103,12 @@ const READS_ALL: readonly (readonly [statement: string, why: string])[] = [
   ["SELECT 1 AS one WHERE EXISTS (SELECT 1 FROM webhook_deliveries d", "a callback that is left: its partial index holds what is being sent"],
   ["d.members, e.object, e.field, CAST(e.entity AS TEXT) AS entity", "a claim sorts the few rows whose ids it names"],
   ["SELECT n.type FROM nodes n LIMIT", "reads up to 500 rows, to know which types a small world has"],
-  // These lists filter by a column that is not the first column of a key. If few rows have the same first column, PostgreSQL reads all of them and
-  // filters; ANALYZE corrects the plan after a table has grown.
+  // The following statement filters by a column that is not the first column of a key. If few rows have the same first column, PostgreSQL reads
+  // all these rows and filters them; ANALYZE corrects the plan after a table has grown.
   ["SELECT DISTINCT e.device", "the rows of an app in the requests that are named"],
 ];
 
-/** Statements without a plan. These statements are prepared too, because they are sent together with other statements. */
+/** Statements without a plan. Statements without a plan are prepared too, because they are sent together with other statements. */
 const HAS_NO_PLAN = /^(?:BEGIN|SAVEPOINT|COMMIT)\b/;
 
 testOnPostgres(

@@ -32,7 +32,7 @@ export class SuiteProblem extends Error {
   }
 }
 
-/** The options of both programs as help text. Both programs also pass their options to `parseArgs`. */
+/** The options of both programs as help text. `npm run conformance` and `plaza conform` also pass these options to `parseArgs`. */
 export const SUITE_HELP = `  --area NAME         only the cases of this area (repeatable)
   --clause ID         only the cases that cite this clause or decision (repeatable)
   --title TEXT        only the cases whose title contains this text

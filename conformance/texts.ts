@@ -1,6 +1,6 @@
 /**
- * Reads the texts of case files and worlds while the program is bundled, as a macro of `files.ts`. Therefore a build, a package and an
- * executable of Plaza contain these texts.
+ * Reads the texts of case files and worlds while the program is bundled, as a macro of `files.ts`. Because of the macro, a build, a
+ * package and an executable of Plaza contain the texts of the cases.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -22,7 +22,7 @@ interface ClockState {
  */
 const CLOCK_SECONDS_MAX = 3_600;
 
-/** Returns a text that identifies an entry of a world file. Two entries with the same text are the same entry. */
+/** Returns a text that identifies an entry of a world file. If two entries have the same identifying text, they are treated as one entry. */
 const identity = (entry: Entry): string => String(entry.id ?? entry.token ?? JSON.stringify(entry));
 
 const worldsRead = new Map<string, World>();
@@ -56,8 +56,8 @@ function mergeLists(base: readonly Entry[], added: readonly Entry[]): Entry[] {
 }
 
 /**
- * The keys of a world file in the order in which their entries can be created, because entries refer to earlier ones: pages to people, posts to
- * pages.
+ * The keys of a world file in the order in which their entries can be created, because entries refer to entries of earlier keys: pages to
+ * people, posts to pages.
  */
 const KEYS_IN_ORDER = [
   "users",
@@ -98,8 +98,9 @@ export function nodesInOrder(world: World): (readonly [key: string, entry: Entry
 }
 
 /**
- * Loads the entries that the server's default world lacks, one by one. Status 409 means that the world already has the entry. `loaded` has the
- * entries that this run has already loaded. After the entries, this function sets the world's clock to the day that many cases name.
+ * Loads the entries that the server's default world lacks, one by one. If the server returns status 409 for an entry, its world already has the
+ * entry. `loaded` has the entries that this run has already loaded. After it has loaded the entries, the function sets the world's clock to the
+ * day that many cases name.
  */
 export async function loadWorld(target: Target, world: World, loaded: Set<string>): Promise<void> {
   const ask = async (method: string, path: string, json?: unknown) => {

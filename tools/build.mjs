@@ -92,7 +92,7 @@ function buildProgram(files, options) {
   if (status !== 0) throw new Error(stderr);
 }
 
-/** Builds everything that is out of date. This function never fails, because without a build the program runs from its sources. */
+/** Builds everything that is out of date. If a build fails, the function only prints the error, because Plaza can also run from its sources. */
 export function build() {
   if (!hasBun()) return;
   attempt("The documents and the types of the clients were not written", () => isGenerated() || generate());

@@ -1,6 +1,7 @@
 /**
  * `npm run sentences -- --seed 1 --count 50`: draws sentences at random, in turn from documents, comments and messages, to be read aloud.
- * The same seed draws the same sentences from the same files. `--in src/jobs` draws from one folder or file.
+ * With the same seed, the command draws the same sentences as long as the files do not change. `--in src/jobs` draws from one folder or
+ * file.
  */
 import { parseArgs } from "node:util";
 import { ROOT } from "./steps.ts";
@@ -11,7 +12,10 @@ const KINDS: readonly SentenceKind[] = ["document", "comment", "message"];
 /** The least number of words in a drawn sentence, because a shorter text is a label. */
 const WORDS_MIN = 4;
 
-/** Draws whole sentences: the same number of each kind as long as there are enough, and each sentence at most once. */
+/**
+ * Draws whole sentences: the same number from documents, comments and messages as long as there are enough sentences, and each sentence
+ * at most once.
+ */
 export function drawSentences(all: readonly Sentence[], seed: number, count: number): Sentence[] {
   const random = randomFrom(seed);
   const long = all.filter(({ text, isPart }) => !isPart && text.split(" ").length >= WORDS_MIN);

@@ -3,7 +3,7 @@ export interface Step {
   readonly name: string;
   readonly command: readonly [string, ...string[]];
   readonly env?: Readonly<Record<string, string>>;
-  /** The time limit of the program. After this time the program is killed, so that nobody waits for a program that hangs. */
+  /** The time limit of the program. A program that reaches the limit is killed, so that nobody waits for a program that hangs. */
   readonly withinMs?: number;
   /** Whether to keep the output of the program without showing it. */
   readonly isQuiet?: boolean;

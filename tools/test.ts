@@ -32,7 +32,7 @@ const SLOWEST_COUNT = 10;
 export const stepOf = ({ name, files, databases, only }: Run): Step => ({
   name,
   command: [
-    // Both streams become one, so that the output of a test comes before its result.
+    // stdout and stderr become one stream, so that the output of a test comes before the test's result.
     ...(["sh", "-c", 'exec "$0" "$@" 2>&1', BUN, "test"] as const),
     `--timeout=${TEST_TIMEOUT_MS}`,
     `--parallel=${WORKERS}`,

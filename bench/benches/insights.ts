@@ -22,8 +22,8 @@ const DAY_SECONDS = 86_400;
 const FIRST_DAY = 20_000;
 
 /**
- * The number of targets, chosen so that each target has one activity for each day and metric. A read of a target then returns the same number of rows
- * at both sizes of the data.
+ * The number of targets, chosen so that each target has one activity for each day and metric. With this number of targets, a read of a target returns
+ * the same number of rows at both sizes of the data.
  */
 const targetsOf = (count: number): number => Math.min(1_000, Math.floor(count / DAYS / METRICS.length));
 

@@ -6,7 +6,7 @@ import { Client } from "pg";
 import { postOf, serveRounds } from "./webhook-posts.ts";
 
 const [sink = "", , url = ""] = Bun.argv.slice(2);
-/** The number of connections, as in Plaza, and the number of POSTs that one callback may get at once. */
+/** The number of connections to PostgreSQL, which is that of Plaza, and the number of POSTs that one callback may get at once. */
 const CONNECTIONS = 8;
 const clients = await Promise.all(
   Array.from({ length: CONNECTIONS }, async () => {

@@ -1,7 +1,7 @@
 /**
- * The floors of the benches `read`, `node`, `write` and `events` on PostgreSQL. These floors use the same prepared statements as the floors on
- * SQLite, pipelined on as many connections as Plaza has. Each label is inserted by a statement of its own. Events that arrive in one turn of the
- * event loop share a transaction.
+ * The floors of the benches `read`, `node`, `write` and `events` on PostgreSQL. The floors on PostgreSQL use the same prepared statements as the
+ * floors on SQLite, pipelined on as many connections as Plaza has. Each label is inserted by a statement of its own. Events that arrive in one
+ * turn of the event loop share a transaction.
  */
 import { Client } from "pg";
 import { APP, idOf, LABEL_IDS, labels, PAGE, personas, TOKEN } from "../harness/data.ts";

@@ -1,6 +1,6 @@
 /**
  * Makes large data sets for benches. Plaza creates its database and stops, this module writes the rows directly into the database file, and Plaza
- * starts again. Making a million nodes in this way takes seconds.
+ * starts again. A million nodes that are written directly into the database file take only seconds.
  */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";

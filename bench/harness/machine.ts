@@ -1,6 +1,6 @@
 /**
- * Describes the machine of a bench, and measures the CPU time and memory of a process. This module works on Linux only, because all values come from
- * /proc.
+ * Describes the machine of a bench, and measures the CPU time and memory of a process. The measurements work only on Linux, because all values come
+ * from /proc.
  */
 import { readFileSync } from "node:fs";
 import { cpus, release, totalmem } from "node:os";

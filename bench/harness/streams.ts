@@ -7,7 +7,10 @@ export interface StreamSource {
   readonly seconds: number;
 }
 
-/** Prepares a stream like that of OBS: 720p at 3 Mbit/s with B-frames, a key frame every 2 s, and AAC. This function needs ffmpeg. */
+/**
+ * Prepares a stream like that of OBS: 720p at 3 Mbit/s with B-frames, a key frame every 2 s, and AAC. The function runs ffmpeg, which
+ * must be installed.
+ */
 export async function prepareSource(folder: string, seconds: number): Promise<StreamSource> {
   const file = join(folder, "source.flv");
   if (existsSync(file)) return { file, seconds };

@@ -61,7 +61,7 @@ export class UnmetExpectation extends Error {
   }
 }
 
-/** The message lists at most this number of entries, because more would not fit on a screen. */
+/** The greatest number of entries in the message of a failed expectation, because more entries would not fit on a screen. */
 const SEEN_MAX = 10;
 const VALUE_CHARACTERS_MAX = 500;
 

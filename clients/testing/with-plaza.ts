@@ -87,7 +87,7 @@ const slugOf = (test: string): string =>
     .replaceAll(/^-+|-+$/g, "") || "unnamed";
 
 /**
- * The world in which `plaza storm` runs the scenario of this process. This function does not delete the world at the end, because the world belongs
+ * The world in which `plaza storm` runs the scenario of this process. The world is not deleted at the end, because the world belongs
  * to storm; a given world file replaces its content.
  */
 async function worldOfStorm(server: Server, name: string, { world }: WorldOptions): Promise<Plaza> {

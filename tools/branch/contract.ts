@@ -10,8 +10,8 @@ import { documents } from "../write-docs/generated.ts";
 import { baseOnMain } from "./main-branch.ts";
 
 /**
- * The program that makes the documents of the interface. The documents of a commit are made by this program of the same commit. Older commits lack
- * the program and have the documents in git.
+ * The program that makes the documents of the interface. The documents of a commit are made by the commit's own version of the program. Older commits
+ * lack the program and have the documents in git.
  */
 const GENERATOR = "tools/write-docs/generated.ts";
 /**
@@ -47,8 +47,8 @@ function run(cwd: string, ...command: string[]): void {
 }
 
 /**
- * Lists each operation, schema or other entry that is new (`+`), gone (`-`) or changed (`~`). After the line of a changed entry, the changes inside
- * the entry are listed.
+ * Lists each operation, schema or other entry that is new (`+`), gone (`-`) or changed (`~`). The lines after a changed entry list the changes inside
+ * the entry.
  */
 export function differences(before: unknown, after: unknown): string[] {
   const [was, is] = [partsOf(before), partsOf(after)];
@@ -94,7 +94,8 @@ function valuesIn(value: unknown, path: Path): [Path, string][] {
 }
 
 /**
- * Returns the key by which entries of a list are compared. The key is the name if the entry has one, because the order of the lists has no meaning.
+ * Returns the key by which entries of a list are compared. If an entry has a name, the name is the key, because the order of the entries has no
+ * meaning.
  */
 function keyIn(entry: unknown, at: number): string {
   if (typeof entry === "string") return entry;

@@ -45,13 +45,13 @@ function mainBranch(root: string): string {
   return known;
 }
 
-/** The distance of a test that does not import the file. This distance is greater than the distance of any test that imports the file. */
+/** The distance of a test that does not import the file. The number is greater than the distance of any test that imports the file. */
 const NO_IMPORT = 1_000;
 /** The distance of a test that starts the program and runs a command by its name. */
 const BY_NAME = 3;
 /**
- * The distance of a test that imports the file directly or has its name. Such a test is about the file, even if it is in another folder. No other
- * distance can be lower, because no path has that number of folders.
+ * The distance of a test that imports the file directly or has its name. A test with this distance is about the file, even if the test is in another
+ * folder. No other distance can be lower, because no path has that number of folders.
  */
 const OWN_IMPORT = -100;
 
@@ -76,7 +76,7 @@ export class Importers {
 
   /**
    * Lists all tests. The tests that most probably notice a mistake in the file come first: tests in the same folder, and tests that import the file
-   * through few others. A test that does not import the file is in the list too, because it may start a program that imports the file.
+   * through few other files. A test that does not import the file is in the list too, because it may start a program that imports the file.
    */
   testsOf(path: string): string[] {
     const distances = this.#distances(path);

@@ -25,8 +25,8 @@ export interface Verdict {
 }
 
 /**
- * The number of test files that run first: the tests of the changed file itself and of files near it. These files notice most mutants that any test
- * notices.
+ * The number of test files that run first: the tests of the changed file itself and of files near it. The nearest test files notice most of the
+ * mutants that any test notices.
  */
 const NEAR_FILES = 4;
 /** The lint rule that refuses a promise that nobody awaits. */
@@ -34,8 +34,8 @@ const PROMISES = ["node_modules/.bin/biome", "lint", "--only=nursery/noFloatingP
 const LINT_TIMEOUT_MS = 120_000;
 
 /**
- * Tests that are about all files. These tests take only a second or two, and compare everything that documents say, and the order of everything in
- * an exported world.
+ * Tests that are about all files. The two test files take only a second or two, and compare everything that documents say, and the order of
+ * everything in an exported world.
  */
 const OF_ALL = ["tools/write-docs/pages.test.ts", "test/worlds/export-order.test.ts"];
 

@@ -10,7 +10,9 @@ import { conformanceOf } from "./judge.ts";
 import { TypeCheck } from "./type-check.ts";
 import { WorkCopy } from "./work-copy.ts";
 
-/** Each of these tests starts the tool, which runs tests several times. Starting the tool takes seconds, and more on a busy machine. */
+/**
+ * Each test of this file starts the tool, which runs tests several times. Starting the tool takes seconds, and more on a busy machine.
+ */
 setDefaultTimeout(180_000);
 
 const FILES = {

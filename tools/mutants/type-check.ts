@@ -3,12 +3,15 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 
-/** The codes of errors about unused names. These errors do not count, because a person who makes the mistake would also delete the name. */
+/**
+ * The codes of errors about unused names. Errors about unused names do not count, because a person who makes the mistake would also delete the
+ * name.
+ */
 const UNUSED = new Set([6133, 6138, 6192, 6196, 6198, 6199, 6205]);
 
 /**
- * Checks only the changed file and its imports. This check takes a second or less, because unchanged files are parsed only once; a check of all
- * files takes ten seconds. Type errors in other files are left to the tests.
+ * Checks only the changed file and its imports. A check of one file and its imports takes a second or less, because unchanged files are parsed
+ * only once; a check of all files takes ten seconds. Type errors in other files are left to the tests.
  */
 export class TypeCheck {
   readonly #root: string;

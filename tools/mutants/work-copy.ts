@@ -117,8 +117,8 @@ export class WorkCopy {
 
   remove(): void {
     this.#end();
-    // A PostgreSQL server of the tests writes to its folder until its watchdog ends it. Therefore the project's files are removed first, without
-    // waiting for PostgreSQL.
+    // A PostgreSQL server of the tests writes to its folder until its watchdog ends it. So that nobody waits for PostgreSQL, the copied files of
+    // the project are removed before PostgreSQL's files.
     for (const folder of [this.root, this.#folder]) {
       for (let tries = 0; existsSync(folder) && tries < REMOVALS_MAX; tries++) {
         try {
@@ -139,8 +139,8 @@ export class WorkCopy {
   }
 
   /**
-   * Finds programs of Plaza that left the process group, on Linux only. A mutant may make such a program loop, so that it ignores all signals but
-   * SIGKILL.
+   * Finds programs of Plaza that left the process group, on Linux only. A mutant may make a program of Plaza loop, so that the program ignores
+   * all signals but SIGKILL.
    */
   #programsLeft(): number[] {
     if (!existsSync("/proc/self/environ")) return [];

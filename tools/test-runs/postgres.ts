@@ -38,7 +38,7 @@ export function installPostgres(): boolean {
 }
 
 /**
- * Makes the links to the package's libraries. This function is needed because an npm archive cannot contain links, and the package's install script,
+ * Makes the links to the package's libraries. The links are missing because an npm archive cannot contain links, and the package's install script,
  * which would make them, is not run.
  */
 function linkLibraries(): void {

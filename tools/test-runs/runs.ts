@@ -31,7 +31,7 @@ export const BOTH: readonly string[] = ["sqlite", "postgres"];
 /** Returns the databases on which `npm test` runs the tests of a file; empty if only `npm run test:all` runs the file. */
 export const quickDatabases = (file: TestFile): readonly string[] => (isQuick(file) ? (isOnBoth(file) ? BOTH : ["sqlite"]) : []);
 
-/** Matches test files that count something in the whole process. Each of these files runs in a process of its own. */
+/** Matches test files that count something in the whole process. Each file with this ending runs in a process of its own. */
 const ALONE = /\.alone\.test\.ts$/;
 
 export function runsOf(extent: Extent, files: readonly TestFile[]): Run[] {

@@ -17,8 +17,8 @@ interface Place {
   /** Matches the files that may use the restricted thing, such as SQL or the clock. */
   readonly home: RegExp;
   /**
-   * Matches the comment in which any other file must give a reason to use the restricted thing. The comment is on the same line or up to three
-   * lines above.
+   * Matches the comment in which any other file must give a reason to use the restricted thing. The comment must be on the line of the restricted
+   * thing or up to three lines above.
    */
   readonly reason?: RegExp;
   isAt(node: ts.Node): boolean;

@@ -17,7 +17,10 @@ export interface ScenarioCommand {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Resolves when the process ends with the exit code 0. Otherwise rejects with the exit code and the last lines of the process's output. */
+/**
+ * Resolves when the process ends with the exit code 0. If the process ends with another exit code, rejects with this code and the last lines of the
+ * process's output.
+ */
 export async function runProcess({ program, args, env }: ScenarioCommand, signal: AbortSignal): Promise<void> {
   // The process gets a process group of its own, so that the children of the scenario end with it.
   const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "pipe"], detached: true });

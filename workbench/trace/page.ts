@@ -47,7 +47,7 @@ ${SCRIPT}
 `;
 }
 
-/** The trace that a page contains. Throws if the text is not such a page. */
+/** The trace that a page contains. Throws if the text is not the page of a trace. */
 export function traceIn(page: string): Trace {
   const begin = page.indexOf(BEGIN);
   const end = page.indexOf(END, begin);

@@ -7,7 +7,8 @@ import { spreadOf } from "../../harness/statistics.ts";
 const STORED = 5_000_000;
 const EVENTS_PER_REQUEST = 50;
 /**
- * The stages are counted in requests, not in time. Therefore the server that began without events has only a million events at the end of the bench.
+ * The stages are counted in requests, not in time. Because of the few requests, the server that began without events has only a million events at
+ * the end of the bench.
  */
 const STAGES = [
   { events: 1, warmUpRequests: 50_000, requests: 20_000 },

@@ -11,7 +11,7 @@ export class Refused extends Error {
     this.parameter = parameter;
   }
 
-  /** Whether the same request may succeed later, because the server is overloaded, draining or without its database. */
+  /** Whether a refused request may succeed later, because the server is overloaded, draining or without its database. */
   get isTemporary(): boolean {
     return this.status >= 500 || this.status === 429 || this.status === 408;
   }

@@ -1,8 +1,8 @@
 /**
  * Copies the logs of a Plaza server to topics until the program ends (D-425).
  *
- * **Invariant:** a cursor is stored only after the brokers have acknowledged all messages before it. Therefore each entry of a log is copied to the
- * log's topic at least once, whichever process dies. If entries are copied twice, their first copies are still in the order of the log.
+ * **Invariant:** a cursor is stored only after the brokers have acknowledged all messages before it. Because of this order, each entry of a log is
+ * copied to the log's topic at least once, whichever process dies. If entries are copied twice, their first copies are still in the order of the log.
  */
 import { type ControlApi, Refused } from "./control-api.ts";
 import { type Cursor, isRefusedByBrokers, isTooLarge, type Message, type Topics } from "./kafka.ts";

@@ -82,7 +82,7 @@ export class Topics {
         await admin
           .createTopics({ topics: [topic], partitions: isCursors ? 1 : partitions, replicas, ...(isCursors ? { configs: compacted } : {}) })
           .catch((error: unknown) => {
-            // Another firehose may have created the topic meanwhile.
+            // The error is ignored if another firehose has created the topic since the list of topics was read.
             if (!hasId(error, "TOPIC_ALREADY_EXISTS")) throw error;
           });
       }

@@ -47,7 +47,7 @@ export class Report {
     return this.#logs.values().reduce((sum, { stopped }) => sum + (stopped === undefined ? 0 : 1), 0);
   }
 
-  /** Logs the number of entries copied since the last call, if there are any. */
+  /** Logs the number of entries that were copied since the last call, unless the number is 0. */
   say(): void {
     const { messages, behind, stopped } = this;
     if (messages === this.#said && behind === 0 && stopped === 0) return;

@@ -53,14 +53,14 @@ export interface Point {
   readonly nth: number;
   /** The logged request. Left out for a request inside a batch, because only the whole batch has an entry in the log. */
   readonly request?: LoggedRequest;
-  /** Whether this is one request of a batch or of `ids=`. Such a request has no response of its own that could get lost. */
+  /** Whether this is one request of a batch or of `ids=`. A request inside a batch or `ids=` has no response of its own that could get lost. */
   readonly isPart?: true;
   readonly delivery?: LoggedDelivery;
 }
 
 export const pointName = ({ name, nth }: Pick<Point, "name" | "nth">): string => `${name}#${nth}`;
 
-/** Stands for the operation of a request that reached no operation. Storm tries no faults on such a request. */
+/** Stands for the operation of a request that reached no operation. Storm tries no faults on a request without an operation. */
 const UNKNOWN = "unknown";
 
 /**

@@ -34,7 +34,7 @@ export interface StormReport {
   readonly runs: readonly { readonly schedule: string; readonly durationMs: number; readonly problem: string | undefined }[];
 }
 
-/** The error if the scenario fails without any fault, or if its undisturbed runs differ: such a storm shows nothing about faults. */
+/** The error if the scenario fails without any fault, or if two runs without faults differ. In both cases a storm shows nothing about faults. */
 export class StormUnusable extends Error {
   override readonly name = "StormUnusable";
 }
@@ -84,13 +84,13 @@ interface Learned {
 }
 
 /**
- * Two runs in a row without faults must have the same webhooks; this is the greatest number of runs in which storm looks for such a pair. Webhooks
+ * Two runs in a row without faults must have the same webhooks; the number is the limit of runs that storm makes to get two equal runs. Webhooks
  * that wait for each other are sent in one POST, so the number of POSTs depends on the speed of the machine.
  */
 const UNDISTURBED_MAX = 8;
 
 /**
- * Makes the run without faults twice. Both runs must pass and do the same, because otherwise storm could not tell the effect of a fault from
+ * Makes the run without faults twice. The two runs must pass and do the same, because otherwise storm could not tell the effect of a fault from
  * chance.
  */
 async function learn(runs: Runner, { timeoutMs }: StormOptions): Promise<Learned> {

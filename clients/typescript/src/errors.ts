@@ -47,7 +47,10 @@ export class GraphError extends Error {
   readonly code: ErrorCode | 0;
   readonly subcode: number | undefined;
   readonly type: string | undefined;
-  /** True if the server says that the same request may succeed later. If the value is true, the client has already retried the request. */
+  /**
+   * True if the server says that a repetition of the failed request may succeed later. If the value is true, the client has already retried the
+   * request.
+   */
   readonly isTransient: boolean;
   /** Facts about the error, e.g. the name of the wrong parameter in `parameter`. */
   readonly data: Readonly<Record<string, unknown>>;

@@ -43,7 +43,7 @@ export interface GraphRequest<N extends OperationName = OperationName> {
    * `{result=new:$.id}`.
    */
   readonly name?: string;
-  /** The names of the requests of the batch that must succeed before the server runs this one. */
+  /** The names of the other requests of the batch that must succeed before the server runs this request. */
   readonly dependsOn?: readonly string[];
 }
 

@@ -22,7 +22,7 @@ export type Update = FieldUpdate & {
 };
 
 export interface Webhook {
-  /** The id of the delivery, which is the same in all attempts. A delivery can arrive more than once. */
+  /** The id of the delivery, which stays the same when the server sends the delivery again. A delivery can arrive more than once. */
   readonly id: string | undefined;
   /** The updates of the delivery, in the order in which the server sent them. */
   readonly updates: readonly Update[];
