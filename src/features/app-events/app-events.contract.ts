@@ -86,7 +86,7 @@ const event = {
   [SHAPE_OF]: "app_event",
 };
 
-/** The schema of `custom_events`. A client sends the events as a list, or as the JSON text of the list (D-34). */
+/** The schema of the parameter `custom_events`. A client sends the events as a list, or as the JSON text of the list (D-34). */
 const eventsWords = { type: "array", items: event, minItems: 1, maxItems: EVENTS_PER_REQUEST_MAX };
 
 /** UD-3, D-73: if a value of `ud` is not a hash or has an unknown key, Plaza drops the value and accepts the request. */
@@ -140,10 +140,10 @@ const wantedKind = (description: string) =>
   });
 const flag = (description: string) => Type.Optional(Type.Unsafe<0 | 1 | boolean>({ ...flagWords, description }));
 /**
- * Makes a parameter that the code in `intake/` reads. `words` is the parameter's JSON Schema, with the limits that the code in `intake/` applies. The
- * general reader of parameters is not used, because these parameters have special rules: an error names the event and the event's parameter, invalid
- * values of `ud` are dropped and counted, `extinfo` has three notations, `_valueToSum` must not lose digits, and the view of test events shows the
- * events of a refused request.
+ * Makes the contract of a parameter whose value the code in `intake/` parses. `words` is the parameter's JSON Schema, whose limits the code in
+ * `intake/` enforces. The general parser of parameters is not used, because the parameters of reported events have special rules: an error names the
+ * event and the event's parameter, invalid values of `ud` are dropped and counted, `extinfo` has three notations, `_valueToSum` must not lose digits,
+ * and the view of test events shows the events of a refused request.
  */
 const readByIntake = (words: object, description: string) => Type.Optional(Type.Unsafe<unknown>({ ...words, description, "x-plaza-raw": true }));
 
@@ -166,7 +166,7 @@ const attributionRow = Type.Object({
 });
 export type AttributionRow = Static<typeof attributionRow>;
 
-/** An attribution row in the form in which the handlers make it. In this form a flag is 1 or 0, and a field without a value is null. */
+/** A row of attributed events, as the handlers make it. In such a row a flag is 1 or 0, and a field without a value is null. */
 export type AttributedRow = {
   readonly event: EventKind;
   readonly event_name: string | null;
@@ -186,7 +186,9 @@ const flags: ReadonlySet<string> = new Set(["is_view_through", "cross_campaign",
 const attributionValue = (row: AttributedRow, name: keyof AttributionRow): unknown =>
   flags.has(name) && row[name] !== null ? row[name] === 1 : (row[name] ?? undefined);
 
-/** Converts an attribution row to the form that the response to reported events (I1) has. JSON leaves out the fields that are undefined. */
+/**
+ * Converts an attribution row to the JSON object that the response to reported events (I1) contains. JSON leaves out the fields that are undefined.
+ */
 export const responseRow = (row: AttributedRow): AttributionRow =>
   Object.fromEntries(attributionFields.map((name) => [name, attributionValue(row, name)])) as unknown as AttributionRow;
 

@@ -59,7 +59,10 @@ function showAccepted({ world, node, params, caller }: ReportRequest, report: Re
   testEventsOf(world).add({ app: node.id, received, kind: params.event, events, duplicates, violations, refusal: undefined, dropped });
 }
 
-/** Adds a refused request to the view of test events. The view shows the events of the request if the list of events can be parsed. */
+/**
+ * Adds a refused request to the view of test events. The view of test events shows the events of a refused request if the list of events can be
+ * parsed.
+ */
 export function showRefused(request: OperationRequest<Parameters>, error: unknown): void {
   const { world, node, params } = request;
   const refusal = error instanceof Error ? error.message : String(error);

@@ -45,7 +45,8 @@ onEachDatabase("retention of app events", (database) => {
     expect(data).toMatchObject([{ event_time: NOW + 6 * DAY }]);
     await advance(plaza, 6);
     expect(await idsOf(plaza)).toEqual([]);
-    // The numbers of deleted requests are not used for new ones, even if the log is empty, so old entries of the index do not lead to new requests.
+    // The numbers of deleted requests are not used for new requests, even if the log is empty, so old entries of the index do not lead to new
+    // requests.
     await send(plaza, "after");
     const { rows } = await listEvents(plaza.world.database.reader, SHOP, { name: undefined, since: undefined }, { limit: 100 });
     expect(rows.map(({ request, event_id }) => ({ request, event_id }))).toEqual([{ request: 3, event_id: "after" }]);

@@ -1,6 +1,7 @@
 /**
- * A job deletes raw events some days after their arrival. Counts, sums, names and devices are not deleted. A request is stored at least as long as a
- * duplicate of one of its events may arrive: 48 hours after the request's arrival, and 48 hours after the time of each event (D-71).
+ * A job deletes raw events some days after their arrival. The job does not delete counts and sums of events, event names and devices. A request is
+ * stored at least as long as a duplicate of one of its events may arrive: 48 hours after the request's arrival, and 48 hours after the time of each
+ * event (D-71).
  */
 import { defineSetting, readSetting } from "#graph/contract/feature";
 import { findSetting, saveSetting } from "#graph/worlds/settings.store";
@@ -12,7 +13,7 @@ import type { Reader, Transaction } from "#storage/database";
 import { DAY_SECONDS, DEDUP_WINDOW_SECONDS } from "./app-events.limits.ts";
 import { deleteEventsBetween, findExpired, listAppsWithEvents } from "./log/log.store.ts";
 
-/** The number of days for which raw events are stored. A world can override this setting. */
+/** The number of days for which raw events are stored. A world can override the server's number of days. */
 export const appEventDays = defineSetting({
   name: "app_event_days",
   value: "DAYS",
@@ -76,8 +77,8 @@ async function deleteExpired(world: World): Promise<void> {
 }
 
 /**
- * The two times (Unix seconds) that decide which requests are deleted. A request is deleted if it arrived before `before`, unless one of its events
- * has an `event_id` and a time after `repeatable`, because a duplicate of that event may still arrive.
+ * Two times (Unix seconds) by which the job decides which requests it deletes. A request is deleted if it arrived before `before`, unless one of its
+ * events has an `event_id` and a time after `repeatable`, because a duplicate of that event may still arrive.
  */
 interface Expiry {
   readonly before: number;

@@ -14,7 +14,7 @@ test("LIM-10, LIM-12, D-70, D-71, D-74: windows and sizes are those of the docum
     ...{ CLICK_WINDOW_SECONDS: 30 * DAY, VIEW_WINDOW_SECONDS: DAY, REPORT_CLICK_WINDOW_SECONDS: 28 * DAY, REPORT_VIEW_WINDOW_SECONDS: DAY },
     ATTRIBUTED_AT_ONCE: 100,
   });
-  // The limit is the last second whose year has four digits.
+  // The latest allowed time of an event is the last second whose year has four digits.
   expect(LOG_TIME_MAX).toBe(Date.UTC(9999, 11, 31, 23, 59, 59) / 1_000);
 });
 

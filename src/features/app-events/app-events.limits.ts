@@ -7,11 +7,11 @@ export const DAY_SECONDS = 86_400;
 /** D-70: an event has at most 25 parameters, and the value of a parameter has at most 100 characters. */
 export const PARAMETERS_MAX = 25;
 export const VALUE_CHARACTERS_MAX = 100;
-/** The interface's document limits only the values of parameters. Plaza applies the same limit to the names of parameters. */
+/** The interface's document limits only the values of parameters. Plaza applies the limit of a parameter's value to the names of parameters, too. */
 export const PARAMETER_NAME_CHARACTERS_MAX = 100;
 /**
- * D-70: a list parameter has at most 1,000 entries; a shopping cart has fewer. Each text in an entry of the list has at most `VALUE_CHARACTERS_MAX`
- * characters.
+ * D-70: a list parameter has at most 1,000 entries; a shopping cart has fewer. Each text in an entry of a list parameter has at most
+ * `VALUE_CHARACTERS_MAX` characters.
  */
 export const LIST_ITEMS_MAX = 1_000;
 export const EXTINFO_VALUES = 16;
@@ -42,7 +42,7 @@ export const REPORT_CLICK_WINDOW_SECONDS = 28 * DAY_SECONDS;
 export const REPORT_VIEW_WINDOW_SECONDS = DAY_SECONDS;
 
 /**
- * D-74: the greatest number of attribution rows in the response to reported events. If more events are attributed, the response has the newest ones.
- * The largest page of a list has the same number of rows (D-31).
+ * D-74: the greatest number of attribution rows in the response to reported events. If more events are attributed, the response has only the newest
+ * attributed events. The largest page of any list has 100 rows, too (D-31).
  */
 export const ATTRIBUTED_AT_ONCE = 100;

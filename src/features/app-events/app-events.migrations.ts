@@ -4,11 +4,11 @@ export const appEventMigrations: readonly Migration[] = [
   {
     name: "tables",
     statements: [
-      // Each row of the log is one event. `request` is the number of the event's request; an app's requests are numbered in the order of commits, so
-      // new rows are appended and old rows are adjacent. Only the first row of a request has a `device`. `value` is the value of the event in
-      // millionths. An event has a `key` if it has an `event_id` (`log/fingerprints.ts`). The table has row ids, because without row ids each entry
-      // of `app_events_by_key` would contain the whole primary key, and the index would be larger. The columns are ordered by size, because
-      // PostgreSQL aligns each column.
+      // Each row of the event log is one event. `request` is the number of the event's request; an app's requests are numbered in the order of
+      // commits, so new rows are appended and old rows are adjacent. Only the first event of a request has a value in the column `device`. `value` is
+      // the value of the event in millionths. The column `key` has a value if the event has an `event_id` (`log/fingerprints.ts`). The table has row
+      // ids, because without row ids each entry of `app_events_by_key` would contain the whole primary key, and the index would be larger. The
+      // columns are ordered by size, because PostgreSQL aligns each column.
       `CREATE TABLE app_events (
         app BIGINT NOT NULL, request BIGINT NOT NULL, received BIGINT NOT NULL, time BIGINT NOT NULL, key BIGINT, value BIGINT,
         position INTEGER NOT NULL, tracking INTEGER NOT NULL, name TEXT NOT NULL, event_id TEXT, currency TEXT NOT NULL, parameters TEXT NOT NULL,
@@ -16,10 +16,10 @@ export const appEventMigrations: readonly Migration[] = [
         PRIMARY KEY (app, request, position)
       )`,
       "CREATE INDEX app_events_by_key ON app_events (key) WHERE key IS NOT NULL",
-      // Stores the number of an app's newest request after the app's log has been emptied, so that no request number is used twice.
+      // Stores the number of an app's newest request when no events of the app are left in the log, so that no request number is used twice.
       "CREATE TABLE app_event_last_requests (app BIGINT PRIMARY KEY, request BIGINT NOT NULL) WITHOUT ROWID",
       "CREATE TABLE app_event_names (app BIGINT NOT NULL, name TEXT NOT NULL, active INTEGER NOT NULL, PRIMARY KEY (app, name)) WITHOUT ROWID",
-      // `day` is the number of the day in UTC, counted from 1970-01-01. A row with the `day` -1 has the total of all days. The sum in millionths is
+      // `day` is the number of the day in UTC, counted from 1970-01-01. A row with the `day` -1 has the sum of all days. The sum in millionths is
       // high * 10^18 + low.
       `CREATE TABLE app_event_sums (
         app BIGINT NOT NULL, day INTEGER NOT NULL, name TEXT NOT NULL, currency TEXT NOT NULL, count BIGINT NOT NULL, valued BIGINT NOT NULL,

@@ -1,5 +1,6 @@
 /**
- * Tests which rows of ads and touches a statement takes: each test has equal rows of another ad or person, and the first and last times of a span.
+ * Tests which rows of ads and touches an SQL statement selects: each test also stores equal rows of another ad or person, and rows at the first and
+ * last second of a time span.
  */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";

@@ -108,7 +108,10 @@ const TOUCH = `
   CAST(t.id AS TEXT) AS touch, t.kind, t.time, t.identities, CAST(a.id AS TEXT) AS id, CAST(a.app AS TEXT) AS app,
   CAST(a.campaign_id AS TEXT) AS campaign_id, a.objective, a.tracked_apps`;
 
-/** Returns the touches that name at least one of the given identities (device ids or persons). Each touch is returned once. */
+/**
+ * Returns the touches that name at least one of the given identities (device ids or persons). Each touch (click or impression of an ad) is returned
+ * once.
+ */
 export async function findTouches(reader: Reader, identities: readonly string[]): Promise<StoredTouch[]> {
   const touches = append(
     sql`SELECT`,
@@ -140,7 +143,7 @@ export async function* touchesOfAd(reader: Reader, ad: string, since: number, un
   }
 }
 
-/** Deletes the touches that name a person or one of the person's devices. Returns the number of deleted touches. */
+/** Deletes the touches (clicks and impressions) that name a person or one of the person's devices. Returns the number of deleted touches. */
 export async function deleteTouchesOf(tx: Transaction, identities: readonly string[]): Promise<number> {
   const named = sql`SELECT CAST(i.touch AS TEXT) AS touch FROM ad_touch_identities i WHERE i.identity`;
   const touches = new Set((await allInList<{ touch: string }>(tx, named, identities)).map(({ touch }) => touch));

@@ -52,7 +52,7 @@ onEachDatabase("attribution", (database) => {
     ]);
     expect(await ask(plaza, { advertiser_id: "a", event: "MOBILE_APP_INSTALL" })).toMatchObject([{ event: "MOBILE_APP_INSTALL" }]);
     expect(await ask(plaza, { advertiser_id: "b" })).toEqual([]);
-    // The id of all zeros counts as absent.
+    // A device id of zeros counts as a missing id.
     for (const query of [{}, { advertiser_id: "" }, { advertiser_id: "00000000-0000-0000-0000-000000000000" }]) {
       const { status, body } = await plaza.get("/v26.0/1001/app_attribution", { bearer: "1001|s", query });
       expect({ status, body }).toMatchObject({ status: 400, body: { error: { code: 100, error_data: { parameter: "advertiser_id" } } } });
@@ -114,7 +114,7 @@ onEachDatabase("attribution", (database) => {
       expect(await ask(plaza, query)).toHaveLength(count);
       return rows;
     };
-    // The entries of the index count as rows that were read, too: 16 for each id.
+    // The number of read rows includes the entries of the index: 16 entries for each id.
     const entries = 2 * 16;
     for (const query of [{ limit: 10 }, { event: "MOBILE_APP_INSTALL" }]) {
       const count = "limit" in query ? 10 : 1;
@@ -153,7 +153,7 @@ onEachDatabase("attribution", (database) => {
     expect(await ask(plaza)).toEqual([]);
     expect((await post(plaza, { event: "MOBILE_APP_INSTALL", advertiser_id: "a", consider_views: false })).body).toEqual({ success: true, data: [] });
     await click(plaza, { advertiser_id: "a" });
-    // I1-23: the response has only rows of the reported kind, although the custom event is attributed to the click as well.
+    // I1-23: the response has only rows of the event kind that the request reports, although the custom event is attributed to the click, too.
     const again = await post(plaza, { event: "MOBILE_APP_INSTALL", advertiser_id: "a", consider_views: true });
     expect(again.body.data).toEqual([{ ...row, click_time: NOW - DAY }]);
     expect((await ask(plaza, { advertiser_id: "a", consider_views: true }))[1]).toEqual({ ...row, click_time: NOW - DAY });

@@ -31,7 +31,9 @@ interface Attributed {
   readonly place: EventPlace;
 }
 
-/** Reads one page of a device's attributed events, newest event first. The page leaves out events that are not attributed to an ad. */
+/**
+ * Reads one page of a device's attributed events, newest event first. A page of attributed events leaves out events that are not attributed to an ad.
+ */
 export async function attributionOf(world: World, app: NodeId, input: AttributionQuery, page: PageRequest): Promise<ListPage<AttributedRow>> {
   const { ids, touches } = await findDevice(world, app, deviceIdentities(input));
   const model = input.considersViews ? clicksAndViews : clicksAlone;
@@ -47,7 +49,7 @@ export async function attributionOf(world: World, app: NodeId, input: Attributio
   };
   const isBackward = page.before !== undefined;
   const key = placeOf(page.before ?? page.after);
-  // The search reads one row more than the page shows, to find out whether further rows follow in the direction of the search.
+  // The search for attributed events reads one row more than the page shows, to find out whether a further page follows.
   const found = await search(isBackward, page.isInclusive === true ? including(key, isBackward) : key, page.limit + 1);
   const hasMore = found.length > page.limit;
   if (hasMore) found.length = page.limit;
@@ -100,12 +102,12 @@ function rowOf({ kind, name, time }: DeviceEvent, { touch, cross_campaign, cross
   };
 }
 
-/** The control API shows at most this number of a device's events, because an operator does not look at more. */
+/** The greatest number of a device's events that the control API shows, because an operator does not look at more events. */
 const EVENTS_MAX = 200;
 
 /**
- * Returns a device as the control API shows it: the touches with the ends of their windows, the newest events, and the touch to which each event is
- * attributed. Events are attributed as in `app_attribution` with `consider_views`. Returns undefined if `given` has no device id.
+ * Returns a device as the control API shows the device: the touches with the ends of their attribution windows, the newest events, and the touch to
+ * which each event is attributed. Events are attributed as in `app_attribution` with `consider_views`. Returns undefined if `given` has no device id.
  */
 export async function deviceOf(world: World, app: NodeId, given: Partial<Pick<AttributionQuery, "advertiser_id" | "attribution">>): Promise<unknown> {
   const wanted = deviceIdentities(given);
@@ -147,7 +149,7 @@ interface ReportRow {
   readonly event: EventKind;
   /** The name of a custom event. Installs and links have no `event_name`. */
   readonly event_name?: string;
-  /** The number of events that are attributed to a click. `view_through` counts the events that are attributed to an impression. */
+  /** The number of events that are attributed to a click. The field `view_through` is the number of events that are attributed to an impression. */
   click_through: number;
   view_through: number;
   cross_campaign: number;
@@ -158,7 +160,7 @@ interface ReportRow {
 
 /**
  * Counts, for each ad, the app's events from `since` to `until` (Unix seconds) that are attributed to the ad. An event can be attributed to a click
- * in the 28 days before, or to an impression in the day before (LIM-12). The rows are sorted by ad, then by event.
+ * in the 28 days before the event, or to an impression in the day before the event (LIM-12). The rows are sorted by ad, then by event.
  */
 export async function reportOf(world: World, app: NodeId, since: number, until: number) {
   const rows = new Map<string, ReportRow>();
@@ -200,7 +202,10 @@ function reportRow(rows: Map<string, ReportRow>, ad: Ad, { kind, name }: DeviceE
   return row;
 }
 
-/** Returns the ids of all devices that may have an attributed event: the devices that touches name, and the other devices of the same persons. */
+/**
+ * Returns the ids of all devices that may have an attributed event: the devices that touches name, and the other devices of the persons that touches
+ * name.
+ */
 async function touchedDevices(world: World, app: NodeId, since: number, until: number): Promise<Set<string>> {
   const touched = await touchedIdentities(world.database.reader, app, since, until);
   const ids = await wholeDevices(world, app, touched.filter(isDevice));

@@ -29,7 +29,7 @@ const names = fc.record({
   em: fc.constantFrom(undefined, undefined, sha256("p"), sha256("p").toUpperCase(), sha256("q")),
 });
 const at = secondsAround(NOW, DAY, [NOW - 40 * DAY, NOW]);
-/** The app that reports, or whose ad is clicked. */
+/** The app that sends the request, or the app whose ad is clicked. */
 const app = fc.constantFrom(...APPS);
 const step = fc.oneof(
   fc.record({ kind: fc.constant("click" as const), app, names, time: at }),
@@ -54,14 +54,14 @@ interface Row {
   readonly cross_device: boolean;
 }
 
-/** Finds all ids of a device in a slow and naive way: compares every step with every other step until nothing changes. */
+/** Finds all ids of a device in a slow and naive way: compares every request and click with all others until no further id is found. */
 function deviceOf(steps: readonly Step[], wanted: readonly string[]): string[] {
   const ids = new Set(wanted);
   for (const _round of steps) for (const one of steps) if (idsOf(one.names).some((id) => ids.has(id))) for (const id of idsOf(one.names)) ids.add(id);
   return [...ids].sort();
 }
 
-/** Returns the steps that say which ids belong together for an app: the clicks on ads of all apps, and the requests of this app. */
+/** Returns the steps of a history that show which ids belong to one device of an app: the clicks on ads of all apps, and the requests of this app. */
 const stepsOf = (steps: readonly Step[], app: string): Step[] => steps.filter((one) => one.kind === "click" || one.app === app);
 
 function rowsOf(steps: readonly Step[], app: string, wanted: string, days: number, isReport: boolean): Row[] {
@@ -110,7 +110,7 @@ async function play(plaza: TestPlaza, steps: readonly Step[]): Promise<void> {
 
 type Paging = { cursors: { before: string; after: string }; next?: string; previous?: string };
 
-/** Returns the rows of all pages. Checks that reading the pages backwards returns the same rows as reading them forwards. */
+/** Reads all pages and returns their rows. Checks that reading the pages backwards returns the same rows as reading them forwards. */
 async function readPages(plaza: TestPlaza, app: string, query: Record<string, unknown>): Promise<Row[]> {
   const page = async (cursor: object) => {
     const { body } = await plaza.get(`/v26.0/${app}/app_attribution`, { bearer: `${app}|s`, query: { ...query, ...cursor } });

@@ -1,10 +1,10 @@
 /**
  * Finds a device's events, persons and linked devices with the index of the log (D-74).
  *
- * A device is a set of ids. Two ids belong to one device if an accepted request of the app names both ids (D-290), or if a touch names both ids. So
- * every id of a device leads to the same events. Persons link devices: a device's persons are the persons that its own requests and touches name, and
- * its linked devices are the devices of other requests and touches that name one of these persons. The search does not continue with the persons of
- * linked devices.
+ * A device is a set of ids. Two ids belong to one device if an accepted request of the app names both ids (D-290), or if a touch names both ids. So a
+ * search by any id of a device finds the same events. Persons link devices: a device's persons are the persons that its own requests and touches
+ * name, and its linked devices are the devices of other requests and touches that name one of these persons. The search for linked devices does not
+ * continue with the persons of linked devices.
  */
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
@@ -43,7 +43,7 @@ export async function findDevice(world: World, app: NodeId, wanted: readonly str
   return { ids, touches: await findTouches(world.database.reader, distinct([...ids, ...persons, ...linked])) };
 }
 
-/** Returns all ids of the devices that have at least one of these ids. */
+/** Returns all ids of the devices that have at least one of the `wanted` ids. */
 export async function wholeDevices({ database: { reader } }: World, app: NodeId, wanted: readonly string[]): Promise<string[]> {
   const ids = new Set(wanted);
   for (let next = [...ids]; next.length > 0; ) {
@@ -62,7 +62,7 @@ export const personsOfDevices = async (world: World, app: NodeId, ids: readonly 
 export const devicesOfPersons = async (world: World, app: NodeId, persons: readonly string[]): Promise<string[]> =>
   wholeDevices(world, app, (await namedWith(world, app, persons)).filter(isDevice));
 
-/** Returns all identities in the touches and requests that name at least one of the wanted identities. */
+/** Returns all identities (device ids and persons) in the touches and requests that name at least one of the wanted identities. */
 async function namedWith({ database: { reader } }: World, app: NodeId, wanted: readonly string[]): Promise<string[]> {
   const known = new Set(wanted);
   const named = (await findTouches(reader, wanted)).flatMap(({ identities }) => identities);
@@ -77,13 +77,13 @@ async function namedWith({ database: { reader } }: World, app: NodeId, wanted: r
 /** A search for events of a device. */
 export interface WantedEvents {
   readonly ids: readonly string[];
-  /** The search reads only events of this kind. If `kind` is undefined, the search reads events of all kinds. */
+  /** The search reads only events whose kind is `kind`. If `kind` is undefined, the search reads events of all kinds. */
   readonly kind?: EventKind | undefined;
-  /** If true, the search reads the oldest events first. By default, the search reads the newest events first. */
+  /** If `isBackward` is true, the search reads the oldest events first. By default, the search reads the newest events first. */
   readonly isBackward?: boolean;
   /**
-   * The search begins after this position: by default it reads only earlier events, and with `isBackward` only later events. If `from` is undefined,
-   * the search reads all events.
+   * The search begins after the position `from`: by default, the search reads only earlier events, and with `isBackward` only later events. If `from`
+   * is undefined, the search reads all events.
    */
   readonly from?: EventPlace | undefined;
   /** The times of the first and the last event that the search may return, in Unix seconds. */
@@ -120,7 +120,7 @@ export async function* eventsOf(world: World, app: NodeId, wanted: WantedEvents)
 
 type RequestOrder = Pick<WantedEvents, "ids" | "kind"> & { readonly isBackward: boolean };
 
-/** Yields the numbers of the requests that may belong to a device, beginning with the request `start`. */
+/** Yields the numbers of the requests that a device may have sent, beginning with the request `start`. */
 async function* requestsOf(world: World, app: NodeId, { ids, kind, isBackward }: RequestOrder, start: number): AsyncGenerator<number> {
   const name = kind === undefined || kind === "CUSTOM_APP_EVENTS" ? undefined : kindName(kind);
   let from = isBackward ? start - 1 : start + 1;

@@ -1,4 +1,4 @@
-/** D-290: compares what Plaza returns after random requests, with overlapping ids, duplicates and installs, with a naive search. */
+/** D-290: sends random requests with overlapping ids, duplicates and installs, and compares Plaza's responses with the results of a naive search. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { onEachDatabase } from "#harness/databases";
@@ -72,7 +72,7 @@ onEachDatabase("one device", (database) => {
         const plaza = await openPlaza({ database, world });
         for (const advertiser_id of clicked) await recordTouch(plaza.world, "click", { ad: "8501", advertiser_id, time: NOW - 60 });
         const seen: Request[] = [];
-        /** The first request with each event, and the installs that count. */
+        /** The number of the first request with each event, and the installs that are counted. */
         const counted: Request[] = [];
         for (const one of requests) {
           const answer = await send(plaza, one);

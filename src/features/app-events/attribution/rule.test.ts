@@ -41,7 +41,7 @@ const models: Record<string, { model: Model; clickDays: number; views: (kind: st
   reporting: { model: reporting, clickDays: 28, views: () => true },
 };
 
-/** A naive version of the attribution rule, written after the document's sentences. */
+/** A naive version of the attribution rule, which follows the sentences of the interface's document. */
 interface Reported {
   readonly kind: string;
   readonly time: number;

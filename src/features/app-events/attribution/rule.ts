@@ -26,7 +26,7 @@ export interface Touch {
   readonly kind: "click" | "impression";
   /** The time of the touch in Unix seconds. */
   readonly time: number;
-  /** The ids of the device on which the ad was clicked or seen. The list is empty if the touch names only a person. */
+  /** The ids of the device on which the ad was clicked or seen. A touch that names only a person has no device ids. */
   readonly devices: readonly string[];
 }
 
@@ -41,11 +41,11 @@ export interface AttributableEvent {
 export interface Model {
   readonly click_seconds: number;
   readonly view_seconds: number;
-  /** The events that may be attributed to impressions. */
+  /** Tells which events may be attributed to impressions. */
   readonly views: "none" | "installs" | "all";
   /**
-   * I1-12, D-76: if true, events whose `advertiser_tracking_enabled` is 0 are attributed, too. The interface's document allows such an attribution
-   * only in reports.
+   * I1-12, D-76: if true, events whose `advertiser_tracking_enabled` is 0 are attributed, too. The interface's document allows the attribution of
+   * such events only in reports.
    */
   readonly countsUntracked: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * Converts the decimal text of a `_valueToSum` to an integer of millionths, and back (D-70). Sums are exact, because amounts are integers and not
- * binary floats.
+ * Converts the decimal text of a `_valueToSum` to an integer of millionths, and back (D-70). Sums of amounts are exact, because amounts are integers
+ * and not binary floats.
  */
 import { trimmedEnd } from "#kernel/text";
 
@@ -30,7 +30,8 @@ export function readAmount(text: string): bigint | string {
 }
 
 /**
- * Returns the first `kept` digits as a number, rounded half-even by the remaining digits. If there are fewer than `kept` digits, zeros are appended.
+ * Returns the first `kept` digits as a number, rounded half-even by the remaining digits. If the amount has fewer than `kept` digits, zeros are
+ * appended.
  */
 function roundedAt(digits: string, kept: number): bigint {
   if (kept < 0) return 0n;
@@ -41,12 +42,12 @@ function roundedAt(digits: string, kept: number): bigint {
 }
 
 /**
- * The greatest length of a text that `readPlain` converts. In millionths such an amount is below 2^53, so a JavaScript number represents the amount
- * exactly.
+ * The greatest length of a text that `readPlain` converts. In millionths, an amount of this length is below 2^53, so a JavaScript number represents
+ * the amount exactly.
  */
 const PLAIN_CHARACTERS_MAX = 9;
 
-/** Reads a common amount such as `21.97` or `5` without a regular expression, which is faster. Returns -1 if the text is not such an amount. */
+/** Reads a common amount such as `21.97` or `5` without a regular expression, which is faster. Returns -1 if the text is not a common amount. */
 function readPlain(text: string): number {
   if (text.length === 0 || text.length > PLAIN_CHARACTERS_MAX) return -1;
   let digits = 0;

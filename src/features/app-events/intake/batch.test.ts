@@ -62,9 +62,9 @@ onEachDatabase("a batch of app events", (kind) => {
     expect(
       await duplicatesOf(one("buy", "c"), one("buy", "b", near), one("sell", "a", far), one("sell", "b"), one("buy", "a", 2 * NOON - near)),
     ).toEqual([1, 4]);
-    // The second event of a key counts if the first event is too old; events near the second event are duplicates of the second event.
+    // The second event with a key is counted if the first event is too old; events shortly before or after the second event are its duplicates.
     expect(await duplicatesOf(one("sell", "a", far + 2 * DAY - 1), one("sell", "a", NOON - 2 * DAY + 1), one("buy", "b", far))).toEqual([0, 1]);
-    // The window of duplicates is the same before an event as after it.
+    // An event is a duplicate up to 48 hours before another event or up to 48 hours after it.
     expect(await duplicatesOf(one("buy", "c", NOON - 2 * DAY), one("buy", "c", NOON - 9 * DAY))).toEqual([]);
     expect((await logged(world)).map(({ event_name, event_id }) => `${event_name} ${event_id}`)).toEqual([
       ...["buy a", "buy b", "sell a", "buy c", "sell a", "sell b", "buy b", "buy c", "buy c"],
@@ -191,7 +191,7 @@ onEachDatabase("a batch of app events", (kind) => {
         return storeBatch(new Proxy(tx, { get }), APP, () => [report], KEY);
       });
       expect(outcomes).toEqual([{ duplicates: new Set(report.events.keys()) }]);
-      // The one row more is the row of the event name.
+      // The additional row is the row of the event name.
       expect(rows).toBe(count + 1);
       expect(statements).toBeLessThan(count / 5);
     }

@@ -28,7 +28,7 @@ const FIRST: ReadonlySet<number> = new Set([0]);
 
 /**
  * Stores a batch of requests. The function calls `take` to get the requests after it has locked the app, so the batch includes requests that arrived
- * while another process had the lock. Several processes therefore write batches that are as large as the batches of a single process.
+ * while another process had the lock. Therefore the batches of several processes are as large as the batches of a single process.
  */
 export async function storeBatch(tx: Transaction, app: NodeId, take: () => readonly Report[], key: FingerprintKey): Promise<Outcome[]> {
   await tx.lock("app events", app);
@@ -65,7 +65,7 @@ class AppBatch {
   }
 
   async store(reports: readonly Report[]): Promise<Outcome[]> {
-    // The three reads of the batch start together, so that PostgreSQL gets their statements in one round trip.
+    // The three queries of a batch start together, so that PostgreSQL gets their statements in one round trip.
     const [quota, devices] = await Promise.all([
       NameQuota.open(this.#tx, this.#app, reports),
       JoinedIds.open(this.#tx, this.#app, reports.flatMap(joinedIdsOf)),
@@ -137,8 +137,8 @@ class AppBatch {
   }
 
   /**
-   * I1-32, D-71: returns whether an event is a duplicate. The first event of a key counts, so the time of an event that is not a duplicate is
-   * recorded.
+   * I1-32, D-71: returns whether an event is a duplicate. The first event with a key is not a duplicate, so its time is recorded to find later
+   * duplicates.
    */
   #isDuplicate(event: ReportedEvent): boolean {
     const key = this.#keys.get(event);
@@ -161,7 +161,7 @@ class AppBatch {
       this.#rows.push(amount, currency, parameters, tracking, deviceJson);
       this.#count(event);
     }
-    // D-76: if no event of a request may be attributed to an ad, the request does not tie its persons to its device.
+    // D-76: if no event of a request may be attributed to an ad, Plaza does not link the persons in the request to the device of the request.
     const isTracked = events.some(({ advertiser_tracking_enabled }) => advertiser_tracking_enabled === 1);
     this.#requests.push({ request, identities: isTracked ? identitiesOf(device) : deviceIdentities(device), name: events[0]?.name ?? "" });
   }
@@ -186,14 +186,14 @@ class AppBatch {
 
 /**
  * Returns those ids of a request that are stored as ids of a device: all ids of a request that has several ids, and the ids of a request that reports
- * an install. If any other request has a single id, the id is not stored.
+ * an install. The single id of any other request is not stored.
  */
 function joinedIdsOf({ kind, device }: Report): string[] {
   const ids = deviceIdentities(device);
   return ids.length > 1 || kind === "MOBILE_APP_INSTALL" ? ids : [];
 }
 
-/** Returns an integer in the form that the database drivers accept for a BIGINT: a number if a float represents it exactly, otherwise text. */
+/** Converts an integer to the type that the database drivers accept for a BIGINT: a number if a float represents it exactly, otherwise text. */
 const rowValue = (value: bigint): number | string => (value <= MAX_SAFE && value >= -MAX_SAFE ? Number(value) : String(value));
 const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 
@@ -208,7 +208,7 @@ const linkOf = ({ kind, device, received }: Report): ReportedEvent => ({
   advertiser_tracking_enabled: device.advertiser_tracking_enabled,
 });
 
-/** Returns the sums by day, followed by the sums of all days. */
+/** Returns the sums of each day, followed by the sums over all days. */
 function withTotals(all: readonly EventSum[]): EventSum[] {
   const totals = new Map<string, EventSum>();
   for (const sum of all) {
@@ -254,7 +254,7 @@ class NameQuota {
     return new NameQuota(tx, app, states, limit, states.size === names.size ? 0 : limit - (await countActiveNames(tx, app)));
   }
 
-  /** Adds the new event names of a request. Returns an error if the request must be refused because of an event name. */
+  /** Adds the new event names of a request. Returns an error if an event name is deactivated, or if a new name exceeds the app's limit of names. */
   admit({ events, list }: Report): Error | undefined {
     let added: Set<string> | undefined;
     for (const [at, { name }] of events.entries()) {

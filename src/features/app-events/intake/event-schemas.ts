@@ -1,5 +1,6 @@
 /**
- * D-363: compares custom events with the schemas that their app has set. Plaza only shows the result; the events are stored and counted in any case.
+ * D-363: compares custom events with the schemas that their app has set. Plaza only shows the result of the comparison; events that violate their
+ * schemas are stored and counted, too.
  */
 import type { AppFacts } from "#auth/app-facts";
 import { givenSchema, type SchemaCheck } from "#graph/schema/given-schema";
@@ -7,7 +8,10 @@ import { amountText } from "./amounts.ts";
 import type { ReportedEvent } from "./parse-events.ts";
 import { EVENTS_SHOWN_MAX } from "./test-view.ts";
 
-/** The functions that check events against an app's schemas. Plaza makes these functions again only after it has read the app's facts again. */
+/**
+ * The functions that check events against an app's schemas. Plaza compiles these functions again only after it has read the app from the database
+ * again.
+ */
 const made = new WeakMap<AppFacts["event_schemas"], ReadonlyMap<string, SchemaCheck>>();
 
 function checksOf(schemas: AppFacts["event_schemas"]): ReadonlyMap<string, SchemaCheck> {

@@ -17,8 +17,8 @@ export async function findNames(reader: Reader, app: NodeId, names: readonly str
 }
 
 /**
- * Counts the app's active event names. This function is called only if a batch has a new event name. An app has at most a thousand active names,
- * unless the app's limit was changed.
+ * Counts the app's active event names. The names are counted only if a batch has a new event name. An app has at most a thousand active names, unless
+ * the app's limit was changed.
  */
 export async function countActiveNames(reader: Reader, app: NodeId): Promise<number> {
   return (

@@ -31,7 +31,7 @@ test("a full queue refuses requests with 503 and Retry-After, and every acknowle
     });
     expect(headers.deprecation).toBeString();
   }
-  // The requests were refused before their events were looked at.
+  // The server refused the requests before it parsed their events.
   expect(
     testEventsOf(plaza.world)
       .list(nodeId("1001"))

@@ -26,19 +26,19 @@ const BATCH_EVENTS_MAX = 5_000;
 /**
  * The greatest number of waiting events, which take some 50 MB of memory. The HTTP limit for the bodies of running requests (`requestBytesMax` of
  * src/http/limits.ts) is usually reached before this limit, unless events are shorter than 21 bytes. So an overloaded server refuses most requests
- * before it reads their bodies.
+ * before it reads their request bodies.
  */
 const WAITING_EVENTS_MAX = 100_000;
 const RETRY_AFTER_SECONDS = 1;
 const KEY_SETTING = "app_event_fingerprint_key";
 /**
- * The greatest number of transactions that the intake runs at the same time on PostgreSQL. Each transaction needs a connection, and 4 connections are
- * half of a process's connections.
+ * The greatest number of transactions that the intake runs at the same time on PostgreSQL. Each transaction needs a database connection, and 4
+ * connections are half of a process's connections.
  */
 const WRITERS_MAX = 4;
 /**
- * On PostgreSQL, four requests of a batch get their responses at the same time, while the next batch is written. With this limit of four, Plaza
- * serves a third more requests per second than without a limit.
+ * On PostgreSQL, four requests of a batch get their responses at the same time, while the next batch is written. If at most four responses are sent
+ * at the same time, Plaza serves a third more requests per second than without a limit.
  */
 const RESPOND_AT_ONCE = 4;
 
@@ -112,11 +112,11 @@ export class Intake {
     }
   }
 
-  /** Stores one batch of the app. The returned promise never rejects. */
+  /** Stores one batch of the app's requests. The returned promise never rejects. */
   async #write(app: NodeId): Promise<void> {
     let batch: Waiting[] | undefined;
     try {
-      // If the database runs the transaction again, the transaction uses the same batch.
+      // If the database runs a transaction again, the transaction uses the batch of its first run.
       const take = (): Report[] => {
         batch ??= this.#take(app);
         return batch.map(({ report }) => report);
@@ -139,7 +139,7 @@ export class Intake {
     return storeBatch(tx, app, take, key);
   }
 
-  /** Reads the secret key of the world's fingerprints. The key is created when the world's first events are stored, and never changes. */
+  /** Reads the secret key of the world's fingerprints. The fingerprint key is created when the world's first events are stored, and never changes. */
   async #readKey(tx: Transaction): Promise<FingerprintKey> {
     // The lock prevents two processes from creating different keys at the same time.
     await tx.lock("app events", KEY_SETTING);

@@ -31,7 +31,7 @@ function refusedAt(events: readonly unknown[], more: Partial<EventContext> = {})
   }
 }
 
-/** A valid value for each form of a parameter. */
+/** A valid value for each type of parameter. */
 const values: Record<string, unknown> = {
   string: "text",
   currency: "EUR",

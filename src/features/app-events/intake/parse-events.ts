@@ -40,7 +40,7 @@ export interface Report {
   readonly received: number;
 }
 
-/** The facts about a request and its app that are needed to validate an event. */
+/** The data of a request and its app that are needed to validate an event. */
 export interface EventContext {
   /** The name of the parameter that contains the events, for error messages. */
   readonly list: string;
@@ -147,16 +147,16 @@ function readFlag(input: unknown, { profile }: EventContext, refuse: Refuse): 0 
 const lists = Object.entries(standardParameters).flatMap(([name, form]) => (form === "content list" || form === "content ids" ? [name] : []));
 
 /**
- * D-293: replaces each parameter that is a JSON list by the JSON text of the list, as the interface's document requires. Long numbers keep all their
- * digits in the JSON text.
+ * D-293: replaces each parameter that is a JSON list by the JSON text of the list, as the interface's document requires. Long numbers in a list keep
+ * all their digits in the JSON text.
  */
 function writeLists(parameters: Record<string, unknown>): void {
   for (const name of lists) if (Array.isArray(parameters[name])) parameters[name] = JSON.stringify(parameters[name]);
 }
 
 /**
- * EVT-5, D-76: validates the parameters of an event. A standard parameter must have the form that the table of standard parameters requires. Returns
- * all parameters as JSON text.
+ * EVT-5, D-76: validates the parameters of an event. The value of a standard parameter must have the form that the table of standard parameters
+ * requires. Returns all parameters as JSON text.
  */
 function readParameters(input: Record<string, unknown>, refuse: Refuse): string {
   let count = 0;
@@ -180,7 +180,7 @@ function readParameters(input: Record<string, unknown>, refuse: Refuse): string 
 }
 
 /**
- * A replacer for JSON.stringify that leaves out null. The replacer writes a number as text if a JavaScript number cannot represent the number
+ * A replacer for JSON.stringify that leaves out null. This replacer writes a number as a string if a JavaScript number cannot represent the number
  * exactly.
  */
 function keepDigits(this: Record<string, unknown>, key: string, value: unknown): unknown {
@@ -188,7 +188,7 @@ function keepDigits(this: Record<string, unknown>, key: string, value: unknown):
   return original instanceof JsonNumber ? original.text : (value ?? undefined);
 }
 
-/** A text that says what is wrong with a value, as the end of a sentence that begins with the parameter's name; undefined if the value is valid. */
+/** An error message that says what is wrong with a value, without the parameter's name at its beginning; undefined if the value is valid. */
 type Problem = string | undefined;
 
 const forms: ReadonlyMap<string, ParameterForm> = new Map(Object.entries(standardParameters));
@@ -245,8 +245,8 @@ function contentListProblem(text: string): Problem {
 }
 
 /**
- * D-70: a list is limited by the number of its items, so the text of a list may be longer than other values. `itemProblem` says what is wrong with an
- * item.
+ * D-70: the number of items in a list is limited, and not the length of the list's text, so the text may be longer than other values. `itemProblem`
+ * says what is wrong with an item.
  */
 function listProblem(text: string, list: readonly unknown[], itemProblem: (item: unknown) => Problem): Problem {
   if (list.length > LIST_ITEMS_MAX) return `must have at most ${LIST_ITEMS_MAX} items`;
@@ -301,14 +301,14 @@ function parsed(text: string): unknown {
 }
 
 /**
- * D-76: says what is wrong with the value of a parameter that is not a standard parameter. The value may be text, a number, a flag or other JSON, up
- * to the greatest length of a value.
+ * D-76: says what is wrong with the value of a parameter that is not a standard parameter. The value of such a parameter may be text, a number, a
+ * flag or other JSON, up to the greatest length of a value.
  */
 function valueProblem(value: unknown): Problem {
   if (typeof value === "string") return textProblem(value);
   if (typeof value !== "object") return undefined;
   if (value instanceof JsonNumber) return textProblem(value.text);
   const text = JSON.stringify(value);
-  // JSON.stringify writes U+0000 and lone surrogates as escapes, so this check searches for the escapes.
+  // JSON.stringify writes U+0000 and lone surrogates as escape sequences, so this check searches the JSON text for these sequences.
   return textProblem(text) ?? (/\\u(?:0000|d[89a-f])/i.test(text) ? "contains U+0000 or a lone surrogate" : undefined);
 }

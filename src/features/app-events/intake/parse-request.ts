@@ -1,5 +1,5 @@
 /**
- * Reads the parameters of a request that apply to all its events (I1): the device, the flags and the user data. The file also finds the list of
+ * Reads the parameters of a request that apply to all its events (I1): the device, the flags and the user data. This file also finds the list of
  * events in a request.
  */
 import ipaddr from "ipaddr.js";
@@ -58,8 +58,8 @@ function readForwardedFor(header: string | undefined, { profile }: World): strin
 }
 
 /**
- * Matches an IPv4 address: four numbers up to 255 without leading zeros. Some parsers read a number with a leading zero as octal. The library
- * ipaddr.js would also accept `1` and `0x7f.1`.
+ * Matches an IPv4 address: four numbers up to 255 without leading zeros. Leading zeros are not allowed, because some parsers read a number with a
+ * leading zero as octal. The library ipaddr.js would also accept `1` and `0x7f.1`.
  */
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
@@ -72,8 +72,8 @@ const flagOf = (flag: 0 | 1 | boolean = 1): 0 | 1 => (flag === 0 || flag === fal
 const COOKIE_A = /^[0-9A-Za-z]{22}$/;
 
 /**
- * ATTR-9, ATTR-10: reads the cookie. The platform in `extinfo` decides which form the cookie must have. Without `extinfo`, a cookie of either form is
- * accepted.
+ * ATTR-9, ATTR-10: reads the cookie. The platform in `extinfo` decides whether the cookie must have 22 characters or be a UUID. Without `extinfo`,
+ * both kinds of cookies are accepted.
  */
 function readCookie(value: string | undefined, platform: string | undefined): string | undefined {
   if (value === undefined || isNoId(value)) return undefined;
@@ -134,8 +134,8 @@ export function readEventList({ params, graphRequest }: Pick<OperationRequest<Pa
 }
 
 /**
- * Returns whether an event is JSON text. In a form, the parameter `custom_events` may be repeated, with the JSON text of one event in each value
- * (D-34).
+ * Returns whether an event is given as JSON text. In a form, the parameter `custom_events` may be repeated, with the JSON text of one event in each
+ * value (D-34).
  */
 const isObjectText = (event: unknown): event is string => typeof event === "string" && event.trimStart().startsWith("{");
 
@@ -205,8 +205,8 @@ const isNoId = (id: string): boolean => NO_IDS.has(id);
 const UUID_CHARACTERS = 36;
 export const isUuid = (id: string): boolean => id.length === UUID_CHARACTERS && UUID.test(id);
 /**
- * D-74: converts an id to the form in which ids are compared. Two UUIDs are equal if they differ only in upper and lower case. A cookie of 22
- * characters is not a UUID, so its case matters.
+ * D-74: converts an id to the form in which ids are compared. Two UUIDs are equal if they differ only in upper and lower case. The case matters only
+ * in a cookie of 22 characters, which is not a UUID.
  */
 const comparable = (id: string): string => (isUuid(id) ? id.toLowerCase() : id);
 

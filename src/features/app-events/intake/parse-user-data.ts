@@ -1,6 +1,6 @@
 /**
  * Reads user data (`ud[…]`, UD-1). A client converts each value to a normal form and sends the hash of the normal form. This file defines the normal
- * forms, and decides which received values are stored. The file has no imports, so that a client library can copy it unchanged.
+ * forms of user data, and decides which of the received values are stored. The file has no imports, so that a client library can copy it unchanged.
  */
 
 /** UD-4 to UD-14: the keys of user data in the interface's document. */
@@ -8,8 +8,8 @@ export const userDataKeys = ["em", "fn", "ln", "ph", "external_id", "ge", "db", 
 export type UserDataKey = (typeof userDataKeys)[number];
 
 /**
- * The keys of user data that identify one person (D-74). The other keys do not identify a person, because many people have the same first name or
- * live in the same city.
+ * The keys of user data that identify one person (D-74). The other keys of user data do not identify a person, because many people have the same
+ * first name or live in the same city.
  */
 const personKeys = ["em", "ph", "external_id"] as const satisfies readonly UserDataKey[];
 
@@ -65,7 +65,10 @@ export interface UserData {
 const NO_USER_DATA: UserData = { kept: {}, dropped: 0 };
 const known: ReadonlySet<string> = new Set(userDataKeys);
 
-/** UD-3, D-73: returns the hashed values of known keys. All other values are dropped and counted, but the request is not refused. */
+/**
+ * UD-3, D-73: returns the hashed values of known keys. All values with other keys and all values that are not hashes are dropped and counted, but the
+ * request is not refused.
+ */
 export function readUserData(input: Readonly<Record<string, unknown>> | undefined): UserData {
   if (input === undefined) return NO_USER_DATA;
   const kept: Partial<Record<UserDataKey, string>> = {};
@@ -78,7 +81,7 @@ export function readUserData(input: Readonly<Record<string, unknown>> | undefine
   return { kept, dropped };
 }
 
-/** Returns the persons in hashed user data, as `key:hash` in lower case. Two equal texts `key:hash` mean the same person. */
+/** Returns the persons in hashed user data, as `key:hash` in lower case. Equal texts `key:hash` in two requests stand for the same person. */
 export function personsOf(kept: UserData["kept"]): string[] {
   const persons: string[] = [];
   for (const key of personKeys) {

@@ -1,7 +1,7 @@
 /**
- * I1-35: the view of test events contains the latest reported app events, each with a verdict. The view is stored only in memory. Callers of the
- * control API can list the events of the view, or receive new events live. With `--workers`, each process sends its events to the process that serves
- * the control API.
+ * I1-35: the view of test events contains the latest reported app events, each with a verdict. The view of test events is stored only in memory.
+ * Callers of the control API can list the events of the view, or receive new events live. With `--workers`, each process sends the events that it
+ * receives to the process that serves the control API.
  */
 import { JsonNumber } from "#graph/pipeline/request";
 import { erasureFact } from "#graph/worlds/erasure/erasure";
@@ -28,7 +28,7 @@ export interface TestEvent {
   readonly event_id?: string;
   /** The value of the event as a decimal. The value of a refused event is the text that the client sent. */
   readonly value_to_sum?: string;
-  /** The parameters of a custom event, as the client sent them. Installs and links have no `parameters`. */
+  /** The parameters of a custom event, as the client sent them. Installs and app links have no `parameters`. */
   readonly parameters?: Readonly<Record<string, unknown>>;
   readonly verdict: Verdict;
   /** The error message if the request was refused, or a text that says how an invalid event violates its schema. */
@@ -56,8 +56,8 @@ export interface SeenRequest {
 /** The greatest number of requests in the view. 200 requests are enough to try out an integration. */
 const REQUESTS_MAX = 200;
 /**
- * The greatest number of events in the view. The garbage collector copies the events of the view: if the view had 10,000 events, handling a request
- * of 50 events would take a sixth longer.
+ * The greatest number of events in the view. The garbage collector copies the events of the view: if the view had 10,000 events, the server would
+ * need a sixth more time for a request of 50 events.
  */
 export const TEST_EVENTS_MAX = 500;
 /** The greatest number of events of one request in the view, so that a large request does not stay in memory as a whole. */
@@ -65,11 +65,11 @@ export const EVENTS_SHOWN_MAX = 100;
 
 /**
  * The greatest number of requests that a process sends to another process at a time. A process sends requests ten times a second. If more requests
- * have arrived, the process sends only the newest requests, because a person could not read all of them.
+ * have arrived, the process sends only the newest requests, because a person could not read all requests.
  */
 const SENT_REQUESTS_MAX = 20;
 
-/** The events of one request in the view. The list has at least one event, and all events belong to the same app. */
+/** The events of one request in the view. This list has at least one event, and all its events belong to the same app. */
 type ShownRequest = readonly TestEvent[];
 
 export class TestEvents {

@@ -1,4 +1,4 @@
-/** Tests how many statements and rows one request causes, by the number of its events. */
+/** Tests how many SQL statements and rows a request causes, depending on the number of its events. */
 import { expect, test } from "bun:test";
 import { countStatements } from "#harness/counted-steps";
 import { onEachDatabase } from "#harness/databases";
