@@ -1,6 +1,6 @@
 import { SHAPE_OF } from "#graph/schema/schema-node";
 
-/** The two tables of the interface's document: the standard events, and the form of each standard parameter. */
+/** The two tables of app events in the interface's document: the standard events, and the form of each standard parameter. */
 
 /**
  * A standard event in the document's table. `valueToSum` is the meaning of the event's `_valueToSum`, and is absent if the document gives no meaning.

@@ -35,7 +35,7 @@ const event = fc.record({
   _valueToSum: fc.constantFrom(1, "0.5", undefined),
   _logTime: secondsAround(NOW, DAY, [NOW - 2 * DAY, NOW]),
 });
-/** A step of a history. Only the passing of time concerns both apps. */
+/** A step of a history of two apps. Only a step that moves the clock concerns both apps. */
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant("events" as const), device, events: fc.array(event, { minLength: 1, maxLength: 3 }) }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant("install" as const), device }) },
@@ -53,7 +53,10 @@ const buy: Step = {
 };
 const install: Step = { kind: "install", device: { advertiser_id: "a" } };
 const days = (count: number): Step => ({ kind: "days", days: count });
-/** Histories that are seldom drawn: a removed app whose devices another app has, and requests with one number that expire on different days. */
+/**
+ * Histories that random choice seldom makes: a removed app whose devices another app has, and requests with equal numbers that expire on different
+ * days.
+ */
 const examples: [[App, Step][]][] = [
   [[...APPS.map((app): [App, Step] => [app, install]), ["1001", { kind: "remove" }], ["1002", install], ["1001", install]]],
   [
@@ -67,7 +70,7 @@ const examples: [[App, Step][]][] = [
   ],
 ];
 
-/** Returns the responses about each app after the steps, and the responses to the app's own requests. */
+/** Runs the steps, and returns the responses to each app's requests and the responses about the app afterwards. */
 async function play(database: "sqlite" | "postgres", steps: readonly (readonly [App, Step])[], apps: readonly App[]) {
   const { plaza, request, app: control } = await openControl({ database, world });
   const { clock, work, database: store } = plaza.world;

@@ -57,9 +57,9 @@ async function addRequests(database: Database, app: NodeId, first: number, added
 
 const history = fc.record({
   added: fc.array(request, { minLength: 1, maxLength: 40 }),
-  /** The number of requests that are deleted, beginning with the oldest. */
+  /** The number of requests that the test deletes, beginning with the oldest request. */
   expired: fc.nat(40),
-  /** The requests that arrive after the deletion. */
+  /** The requests that arrive after the test has deleted requests. */
   later: fc.array(request, { maxLength: 10 }),
 });
 

@@ -3,11 +3,11 @@
  * tables:
  *
  * - `app_event_devices` finds the requests of a device by each id of the device, beginning with the newest or with the oldest request. A request that
- *   reports an install or a link is also found by its kind, so that a page of installs reads no custom events.
+ *   reports an install or an app link is also found by its event kind, so that a page of installs reads no custom events.
  * - `app_event_ties` finds requests that tie persons to devices. A tie is a set of ids and persons that a request names together. Nearly all requests
- *   of a device name the same set, so the table stores only the newest request for each identity and set. The *signature* of a row is the fingerprint
- *   of the set. Retention deletes the oldest requests first, so a tie is lost with the newest request that names the set. The tie is lost even if
- *   retention keeps an older request because of an event far in the future (D-71).
+ * of a device name the same ids and persons, so the table stores only the newest request for each identity and tie. The column *signature* contains
+ * the fingerprint of the tie. Retention deletes the oldest requests first, so a tie is lost with the newest request that names the set. A tie is lost
+ * even if retention keeps an older request because of an event far in the future (D-71).
  *
  * Both tables store fingerprints instead of ids, so readers must compare the ids of the requests that they find.
  */
@@ -29,11 +29,15 @@ export interface IndexedRequest {
 }
 
 /**
- * Returns the name of an install or a link in the log. No custom event can have the same name, because D-70 does not allow a colon in event names.
+ * Returns the name of an install or a link in the log. No custom event can have the name of an install or a link, because D-70 does not allow a colon
+ * in event names.
  */
 export const kindName = (kind: EventKind): string => `:${kind}`;
 
-/** Returns the fingerprint of a device id. If `kind` (the name of a kind in the log) is given, only requests of this kind have the fingerprint. */
+/**
+ * Returns the fingerprint of a device id. If the parameter `kind` (the name of a kind in the log) is given, only requests of this kind have the
+ * fingerprint.
+ */
 const deviceFingerprint = (id: string, kind = ""): number => fingerprintOf(`${id}${kind}`);
 
 /** Returns the fingerprints by which the index finds a request of a device. `name` is the name of the request's first event. */
@@ -49,7 +53,7 @@ const hasTies = (identities: readonly string[]): boolean => identities.some(isDe
  */
 export async function indexDevices(tx: Transaction, app: NodeId, requests: readonly IndexedRequest[]): Promise<void> {
   const devices: SqlValue[] = [];
-  /** The rows of `app_event_ties`, by identity and set. The map has each row only once, because one statement cannot change a row twice. */
+  /** The rows of `app_event_ties`, by identity and tie. A map contains each row only once, because one SQL statement cannot change a row twice. */
   const ties = new Map<string, SqlValue[]>();
   for (const { request, identities, name } of requests) {
     for (const id of identities.filter(isDevice)) for (const one of fingerprintsOf(id, name)) devices.push(app, one, request);
@@ -74,7 +78,7 @@ export interface RequestSpan {
   readonly last: number;
 }
 
-/** Removes requests from the index of devices. `requests` must contain all requests of the range. */
+/** Removes requests from the index of devices. `requests` must contain all requests of the range of request numbers. */
 export async function forgetDevices(
   tx: Transaction,
   app: NodeId,
@@ -109,8 +113,8 @@ export interface WantedRequests {
 }
 
 /**
- * Returns the numbers of requests that may belong to this device. Each request number is returned once, in the order of the search. If the function
- * returns fewer than `limit` numbers, no further requests exist.
+ * Returns the numbers of the requests that the device of the search may have sent. Each request number is returned once, in the order of the search.
+ * If the search returns fewer than `limit` numbers, no further requests exist.
  */
 export async function findRequests(reader: Reader, app: NodeId, { ids, kind, isBackward, from, limit }: WantedRequests): Promise<number[]> {
   const found = new Set<number>();

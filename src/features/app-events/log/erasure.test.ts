@@ -1,6 +1,6 @@
 /**
- * D-172: tests that the erasure of a person reaches the log of app events, the ids of devices and the touches of ads, in whatever form the data were
- * sent.
+ * D-172: tests that the erasure of a person deletes the person's data from the log of app events, the ids of devices and the touches of ads, in
+ * whatever form the data were sent.
  */
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
@@ -25,7 +25,7 @@ interface Logged {
   readonly event_id?: string;
 }
 
-/** Inserts one request for each list of events. The device of a request is the `device` of its first event. */
+/** Inserts one request for each list of events. The device of a request is the `device` of the request's first event. */
 const insert = (database: Database, app: string, requests: readonly (readonly Logged[])[], first = 1): Promise<void> =>
   database.write((tx) =>
     insertEvents(
@@ -41,7 +41,7 @@ const insert = (database: Database, app: string, requests: readonly (readonly Lo
 
 onEachDatabase("a person is erased from app events", (kind) => {
   const open = async () => (await openPlaza({ database: kind })).world;
-  /** Returns the numbers of requests that were emptied. */
+  /** Returns the numbers of requests whose personal data were erased. */
   const emptied = async ({ reader }: Database, app = APP): Promise<number[]> =>
     (await listLoggedTexts(reader, app, 0, -1, 10_000)).filter(({ parameters }) => parameters === "{}").map(({ request }) => request);
 

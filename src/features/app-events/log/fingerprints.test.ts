@@ -9,12 +9,12 @@ test("a fingerprint has 53 bits, and 200,000 texts have different ones: all bits
   const fingerprints = all.map((at) => fingerprintOf(keyText(`name ${at % 7}`, `id ${at}`)));
   expect(fingerprints.every((one) => Number.isSafeInteger(one) && one >= 0)).toBe(true);
   expect(Math.max(...fingerprints)).toBeGreaterThan(2 ** 52);
-  // With fingerprints of only 32 bits, some five pairs of texts would have equal ones.
+  // With only 32 bits, some five pairs of texts would have equal fingerprints.
   expect(new Set(fingerprints).size).toBe(all.length);
   expect(new Set(all.map((at) => fingerprintOf(`text ${at}`))).size).toBe(all.length);
 });
 
-/** HalfSipHash-1-3 with 64 bits, written after the reference program, over the same words as `fingerprintOf`. */
+/** HalfSipHash-1-3 with 64 bits, written after the reference program; its input consists of the same 32-bit words as in `fingerprintOf`. */
 function halfSipHash(words: readonly number[], [low, high]: FingerprintKey): bigint {
   const mask = 0xffffffffn;
   const turned = (word: bigint, bits: bigint) => ((word << bits) | (word >> (32n - bits))) & mask;
@@ -57,7 +57,7 @@ test("a fingerprint is 53 bits of HalfSipHash-1-3, of any text and with any key"
 });
 
 test("texts with equal fingerprints under one key have different ones under another", () => {
-  // Some of 100,000 texts have the same 32 bits, by which the log is searched for event keys.
+  // Among 100,000 texts, some fingerprints have the same 32 bits, by which the log is searched for event keys.
   const texts = Array.from({ length: 100_000 }, (_, at) => keyText("buy", `e-${at}`));
   const colliding = (key: FingerprintKey) => {
     const byBits = Map.groupBy(texts, (text) => fingerprintOf(text, key) % 2 ** 32);

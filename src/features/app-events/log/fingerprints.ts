@@ -1,16 +1,16 @@
 /**
  * Converts texts to numbers, which are called fingerprints. The indexes of the log store fingerprints instead of texts.
  *
- * **Invariant:** two texts may have the same fingerprint, so readers must compare the texts of the rows that they find.
+ * **Invariant:** two texts may have the same fingerprint, so code that searches by fingerprint must compare the texts of the rows that it finds.
  */
 import { DEDUP_WINDOW_SECONDS } from "../app-events.limits.ts";
 
-/** A secret of a world, with 64 bits. Without this secret, nobody can find two texts with the same fingerprint. */
+/** A secret of a world, with 64 bits. Without the secret, nobody can find two texts with the same fingerprint. */
 export type FingerprintKey = readonly [number, number];
 
 /**
- * The key of the indexes in which a search is limited to one app. These indexes need no secret: if an app sends many texts with the same fingerprint,
- * only the searches of this app become slow.
+ * The key of the indexes in which a search is limited to one app. Indexes of one app need no secret: if an app sends many texts with the same
+ * fingerprint, only the searches of this app become slow.
  */
 const NO_KEY: FingerprintKey = [0, 0];
 
@@ -24,7 +24,7 @@ export const KEY_BYTES = 8;
 /**
  * Returns the fingerprint of a text: the HalfSipHash-1-3 of the text's UTF-16 units, in pairs, and of the text's length
  * (https://github.com/veorq/SipHash). This hash function is designed for short texts and 32-bit arithmetic, and nobody can compute collisions without
- * the key. The function returns only 53 of the 64 bits, because a JavaScript number represents 53 bits exactly.
+ * the key. The function returns only 53 of the 64 bits of the hash, because a JavaScript number represents 53 bits exactly.
  */
 export function fingerprintOf(text: string, [low, high]: FingerprintKey = NO_KEY): number {
   const words = (text.length + 1) >> 1;
@@ -76,7 +76,7 @@ export const periodOf = (time: number): number => Math.floor(time / PERIOD_SECON
 export const keyText = (name: string, eventId: string): string => `${name}\n${eventId}`;
 
 /**
- * Returns the number under which the log's index stores a key: the period, followed by 32 bits of the key's fingerprint. New events are in the latest
- * periods, so they change only the end of the index. The end of the index fits into memory even if the log is old.
+ * Returns the number under which the log's index stores a key: the period, followed by 32 bits of the key's fingerprint. New events belong to the
+ * latest periods, so new events change only the end of the index. The end of this index fits into memory even if the log has events of many years.
  */
 export const keyIn = (period: number, fingerprint: number): number => period * 2 ** 32 + (fingerprint % 2 ** 32);

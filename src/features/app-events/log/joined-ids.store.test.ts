@@ -16,7 +16,7 @@ interface Step {
   readonly isInstall: boolean;
 }
 
-/** Applies the steps in one batch. Returns for each install whether it counts. */
+/** Applies the steps of the history in one batch. Returns for each install whether it counts. */
 const play = (database: Database, app: NodeId, steps: readonly Step[]): Promise<(boolean | undefined)[]> =>
   database.write(async (tx) => {
     const devices = await JoinedIds.open(
@@ -86,7 +86,7 @@ onEachDatabase("ids of devices", (kind) => {
     const database = await open();
     const cookies = Array.from({ length: DEVICE_IDS_MAX }, (_, at) => `cookie:${at}`);
     const steps = cookies.map((cookie) => ({ ids: ["device:a", cookie], isInstall: false }));
-    // The steps are applied in one batch, and then once more in a batch each.
+    // The test applies the steps of the history in one batch, and then once more with one batch for each step.
     for (const batches of [[steps], steps.map((step) => [step])]) {
       await database.write((tx) => deleteEventsOfApp(tx, APP));
       for (const batch of batches) await play(database, APP, batch);

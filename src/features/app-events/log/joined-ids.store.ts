@@ -2,8 +2,8 @@
  * Stores the ids of each device, and whether the device has installed the app (I1-30). Two ids belong to one device if an accepted request of the app
  * names both ids (D-290).
  *
- * An id gets a row when a request names the id together with another id, or when a request reports an install. Retention does not delete these rows,
- * because an install counts only once, even after years. The erasure of a person deletes the rows of the person's devices.
+ * An id gets a row when a request names the id together with another id, or when a request reports an install. Retention does not delete the ids of
+ * devices, because an install of a device counts only once, even after years. The erasure of a person deletes the rows of the person's devices.
  */
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
@@ -36,7 +36,7 @@ export class JoinedIds {
   readonly #tx: Transaction;
   readonly #app: NodeId;
   readonly #devices = new Map<string, Device>();
-  /** The devices that are in the table already. */
+  /** The devices that the table already contains. */
   readonly #stored: readonly Device[];
   readonly #storedIds: ReadonlySet<string>;
 
@@ -63,7 +63,7 @@ export class JoinedIds {
     return new JoinedIds(tx, app, await allInList<JoinedId>(tx, known, [...new Set(ids)]));
   }
 
-  /** Joins the ids to one device. If the joined device would have more than `DEVICE_IDS_MAX` ids, the ids are not joined. */
+  /** Joins the ids to one device. If the resulting device would have more than `DEVICE_IDS_MAX` ids, the ids are not joined. */
   join(ids: readonly string[]): void {
     const devices = [...new Set(ids.map((id) => this.#deviceOf(id)))].sort((one, other) => other.size - one.size);
     const [largest, ...others] = devices;
@@ -127,7 +127,7 @@ async function lastDeviceOf(reader: Reader, app: NodeId): Promise<number> {
   return last?.device ?? 0;
 }
 
-/** Returns all ids of the devices that have at least one of the given ids. A given id is not returned if it has no row. */
+/** Returns all ids of the devices that have at least one of the given ids. A given id without a row in the table is not returned. */
 export async function findJoinedIds(reader: Reader, app: NodeId, ids: readonly string[]): Promise<string[]> {
   const joined = sql`
     SELECT o.identity FROM app_device_ids i JOIN app_device_ids o ON o.app = i.app AND o.device = i.device WHERE i.app = ${app} AND i.identity`;

@@ -1,4 +1,4 @@
-/** D-423: checks that programs that copy the log of app events read it forwards, and learn of everything that they miss. */
+/** D-423: checks that a program that copies the log of app events can read the log forwards, and learns of every event that it misses. */
 import { expect, test } from "bun:test";
 import { openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/databases";

@@ -75,7 +75,10 @@ async function listAppEventLogs(request: ControlRequest<Static<typeof pageQuery>
   );
 }
 
-/** Returns the app in the path. A deleted app that had events is returned, too, so that programs learn that its events were deleted. */
+/**
+ * Returns the app in the path. A deleted app that had events is returned, too, so that programs that copy the log learn that the app's events were
+ * deleted.
+ */
 async function loggedAppOf(request: ControlRequest): Promise<NodeId> {
   const id = request.path.app ?? "";
   return isNodeId(id) && (await lastRequestOf(request.world.database.reader, id)) > 0 ? id : appOf(request);
@@ -86,8 +89,7 @@ async function readAppEventLog(request: ControlRequest<Static<typeof logQuery>>)
   const app = await loggedAppOf(request);
   const place = query.after === undefined ? BEGINNING : placeOf(query.after);
   const page = await readPage(world, app, place, query.limit ?? LIMIT_DEFAULT);
-  // The epoch of the logs is read after the rows of the page. If the epoch is still the same as in the query, the rows of the page belong to that
-  // epoch.
+  // The epoch of the logs is read after the rows of the page. If the epoch in the query is still the current epoch, the rows belong to it.
   const current = await epochOf(world);
   if (query.epoch !== undefined && query.epoch !== current)
     throw conflict(
@@ -106,12 +108,13 @@ type Page = Omit<Static<typeof logPage>, "epoch">;
 
 /** Reads a page of a log. Returns undefined if `place` is after the end of the log. */
 async function readPage({ database }: World, app: NodeId, { request, position }: Place, limit: number): Promise<Page | undefined> {
-  // The newest request number is read before the rows of the page. So the rows include all requests up to this number, except deleted requests.
+  // The newest request number is read before the rows of the page. So the rows include all requests up to the newest request number, except deleted
+  // requests.
   const last = await lastRequestOf(database.reader, app);
   if (request > last) return undefined;
   const from: [number, number] = position === undefined ? [request + 1, 0] : [request, position];
-  // One extra row after the page shows whether the page ends within a request. The row at the cursor shows that the request of the cursor was not
-  // deleted.
+  // One extra row after the page shows whether the page ends within a request. If the log still has the row at the cursor, the request of the cursor
+  // was not deleted.
   const rows = await listEventsFrom(database.reader, app, ...from, limit + (position === undefined ? 1 : 2));
   const isWhole = position === undefined || (rows[0]?.request === request && rows[0].position === position);
   if (position !== undefined && isWhole) rows.shift();
@@ -129,7 +132,7 @@ async function readPage({ database }: World, app: NodeId, { request, position }:
 }
 
 /**
- * Returns the ranges of requests after `after` and up to `last` that have no rows. Request numbers have no gaps, so the requests of these ranges were
+ * Returns the ranges of requests after `after` and up to `last` that have no rows. Request numbers have no gaps, so a request without rows was
  * deleted.
  */
 function gapsBetween(after: number, rows: readonly EventRow[], last: number): Page["gaps"] {

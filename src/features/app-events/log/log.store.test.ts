@@ -1,5 +1,6 @@
 /**
- * Tests which rows of the log and of the counts a statement takes: each test has equal rows of another app, and the first and last numbers and times.
+ * Tests which rows of the log and of the counts an SQL statement selects: each test also stores equal rows of another app, and rows at the limits of
+ * ranges.
  */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";

@@ -48,7 +48,7 @@ export interface KeyedEvent extends Row {
   time: number;
 }
 
-// The condition has only the key: with the app too, PostgreSQL without statistics would read all events of the app by the primary key.
+// The condition names only the key: if it named the app, too, PostgreSQL without statistics would read all events of the app by the primary key.
 const KEYED = "CAST(e.app AS TEXT) AS app, e.name, e.event_id, e.time FROM app_events e WHERE e.key = ?";
 /**
  * The number of keys that one statement looks up. In a statement with 16 keys, a lookup costs half as much as in a statement with 128 keys (measured
@@ -57,8 +57,9 @@ const KEYED = "CAST(e.app AS TEXT) AS app, e.name, e.event_id, e.time FROM app_e
 const KEYS_AT_ONCE = 16;
 
 /**
- * Returns an app's events with these keys (`keyIn` in fingerprints.ts). Different events can have the same key, so the caller must compare names and
- * ids. Each key has a SELECT of its own, because both databases would read all events of the app if one SELECT had a list of keys.
+ * Returns an app's events with these keys (`keyIn` in fingerprints.ts). Different events can have the same key, so the caller must compare the names
+ * and ids of the events. The function uses one SELECT for each key, because both databases would read all events of the app if one SELECT had a list
+ * of keys.
  */
 export async function findKeyedEvents(reader: Reader, app: NodeId, keys: readonly number[]): Promise<KeyedEvent[]> {
   const found = partsOf(keys, KEYS_AT_ONCE).map((part) => {
@@ -93,7 +94,7 @@ export interface EventSpan {
   readonly limit: number;
 }
 
-/** A position after the last event of every request. This position still fits into the 32 bits of the column. */
+/** A position after the last event of every request. The number still fits into the 32 bits of the column. */
 export const POSITION_END = 2_147_483_647;
 
 export function readEventsOfRequest(
@@ -144,8 +145,9 @@ export interface LogFilter {
 }
 
 /**
- * Reads one page of an app's log, newest event first. Each row has the device of its request. With a filter, a page scans at most `SCAN_ROWS_MAX`
- * rows, so that a search for a rare name does not scan the whole log. A page with a filter may be short or empty although further pages follow.
+ * Reads one page of an app's log, newest event first. Each row includes the device of the row's request. With a filter, a page scans at most
+ * `SCAN_ROWS_MAX` rows, so that a search for a rare name does not scan the whole log. A page with a filter may be short or empty although further
+ * pages follow.
  */
 export async function listEvents(reader: Reader, app: NodeId, { name, since }: LogFilter, page: PageRequest): Promise<ListPage<EventRow>> {
   const all = eventsOf(app);
@@ -153,7 +155,7 @@ export async function listEvents(reader: Reader, app: NodeId, { name, since }: L
   const end = await findScanEnd(reader, app, page.after);
   const arrived = append(all, "AND e.request >= ? AND e.received >= ?", [end?.request ?? 0, since ?? 0]);
   const found = await readPage<EventRow>(reader, name === undefined ? arrived : append(arrived, "AND e.name = ?", [name]), newestFirst, page);
-  // The log is in the order of arrival. If one row arrived before `since`, all older rows arrived before `since`, too.
+  // The log is in the order of arrival. If one row of the log arrived before `since`, all older rows arrived before `since`, too.
   if (end === undefined || found.hasNext || (since !== undefined && end.received < since)) return found;
   return { ...found, hasNext: true, lastKey: [String(end.request), "0"] };
 }
@@ -222,7 +224,7 @@ async function deleteRequests(tx: Transaction, app: NodeId, span: RequestSpan): 
  * the log, because the rows of the index are found by the devices in the log.
  */
 async function forgetDevicesOf(tx: Transaction, app: NodeId, span: RequestSpan): Promise<void> {
-  // In the log, the name of an install or a link begins with a colon. The index does not contain the names of custom events.
+  // In the log, the name of an install or a link begins with a colon. The index of devices does not contain the names of custom events.
   const found = await tx.all<{ device: string; name: string }>(sql`
     SELECT DISTINCT e.device, CASE WHEN e.name LIKE ':%' THEN e.name ELSE '' END AS name
     FROM app_events e WHERE e.app = ${app} AND e.request BETWEEN ${span.first} AND ${span.last} AND e.position = 0`);
@@ -250,10 +252,10 @@ export interface LogRow extends Row {
 
 const logOrder = ordered("ascending", "l.app");
 
-/** Lists the apps that have or had events, with the number of each app's newest request. An app whose log has been emptied is listed, too. */
+/** Lists the apps that have or had events, with the number of each app's newest request. An app whose events have all been deleted is listed, too. */
 export function listLogs(reader: Reader, page: PageRequest): Promise<ListPage<LogRow>> {
-  // The query of `listLogs` uses the log's primary key to jump from app to app. The table of last requests has a row for each app whose log was
-  // emptied.
+  // The query of `listLogs` uses the log's primary key to jump from app to app. The table of last requests has a row for each app whose events have
+  // all been deleted.
   const logs = sql`
     WITH RECURSIVE apps (app) AS (
       SELECT MIN(e.app) FROM app_events e
@@ -281,7 +283,7 @@ export async function deleteEventsOfApp(tx: Transaction, app: NodeId): Promise<v
   for (const table of TABLES) await tx.run(append(sql`DELETE FROM`, `${table} WHERE app = ?`, [app]));
 }
 
-/** The value of `day` in a row with the total of all days. */
+/** The value of the column `day` in a row with the sum of all days. */
 export const ALL_DAYS = -1;
 
 /** The count and the sum of an app's events with the same day, name and currency, or the total of all days (EVT-4, EVT-36). */
@@ -367,8 +369,8 @@ export function listLoggedTexts(reader: Reader, app: NodeId, request: number, po
 }
 
 /**
- * Deletes all personal data in the rows of a request, and replaces the request's device by `device`. The emptied rows remain in the log, so that the
- * request number is not used again and the log still agrees with the counts. Returns the number of emptied rows.
+ * Deletes all personal data in the log rows of a request, and replaces the request's device by `device`. The rows without personal data remain in the
+ * log, so that the request number is not used again and the log still agrees with the counts. Returns the number of changed rows.
  */
 export async function emptyRequest(tx: Transaction, app: NodeId, request: number, device: string): Promise<number> {
   await forgetDevicesOf(tx, app, { first: request, last: request });

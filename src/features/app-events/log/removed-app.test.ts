@@ -1,4 +1,4 @@
-/** Tests that removing an app deletes all its rows, and that the equal rows of another app stay. */
+/** Tests that removing an app deletes all rows of the app, and that the equal rows of another app stay. */
 import { expect, test } from "bun:test";
 import type { WorldSection } from "#graph/contract/feature";
 import { sectionsOf } from "#graph/worlds/file/import-export";
@@ -57,12 +57,12 @@ onEachDatabase("a removed app", (kind) => {
       const found = await database.reader.all<{ line: string }>({ query: { text: counts.join(" UNION ALL ") }, values: [] });
       return found.map(({ line }) => line).sort();
     };
-    // The device and the person have one row each.
+    // The index has one row for the device and one row for the person.
     const rowsOf = (...apps: string[]) =>
       tables.flatMap((table) => apps.map((app) => `${table} ${app} ${table === "app_event_ties" ? 2 : 1}`)).sort();
     expect(await owners()).toEqual(rowsOf(APP, OTHER));
     await database.write((tx) => log.deleteEventsOfApp(tx, APP));
-    // D-423: the number of the newest request stays.
+    // D-423: the number of the app's newest request stays in the database.
     expect(await owners()).toEqual([...rowsOf(OTHER), `app_event_last_requests ${APP} 1`].sort());
   });
 });

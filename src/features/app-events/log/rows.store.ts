@@ -1,6 +1,6 @@
 /**
- * Builds SQL statements for many rows. The statements have only a few different numbers of rows, so the database prepares each statement once. A
- * prepared statement saves some 1 µs for each row.
+ * Builds SQL statements for many rows. The statements have only a few different numbers of rows, so the database prepares each of the few statements
+ * once. A prepared statement saves some 1 µs for each row.
  */
 import type { Reader, Transaction } from "#storage/database";
 import { paddedSize, textOnce } from "#storage/id-lists";
@@ -24,7 +24,7 @@ export async function insertRows(tx: Transaction, head: Sql, columns: number, va
 }
 
 /**
- * Splits a list into groups, which have only a few different sizes. A group that is too short is filled with NULL, which is not equal to any value.
+ * Splits a list into groups, which have only a few different sizes. A group with too few values is filled with NULL, which is not equal to any value.
  */
 export function partsOf<T>(list: readonly T[], sizeMax: number): (T | null)[][] {
   const parts: (T | null)[][] = [];
@@ -36,12 +36,15 @@ export function partsOf<T>(list: readonly T[], sizeMax: number): (T | null)[][] 
 }
 
 /**
- * The greatest length of a list in one statement. For a longer list PostgreSQL may read all rows with the same first column of the key, if the table
- * was small when PostgreSQL planned the statement.
+ * The greatest length of a list in one SQL statement. For a longer list PostgreSQL may read all rows with the same first column of the key, if the
+ * table was small when PostgreSQL planned the statement.
  */
 const LIST_MAX = 32;
 
-/** Returns one statement for each group of the list. A statement is `base`, which must end with the name of a column, followed by `IN (…)`. */
+/**
+ * Returns one SQL statement for each group of values of the list. A statement is `base`, which must end with the name of a column, followed by `IN
+ * (…)`.
+ */
 export const inLists = (base: Sql, list: readonly (string | number)[]): Sql[] =>
   partsOf(list, LIST_MAX).map((part) =>
     append(

@@ -36,15 +36,15 @@ onEachDatabase("a filter over a long log", (kind) => {
       const { rows, hasNext, lastKey } = await listEvents(database.reader, APP, { name, since }, { limit, after });
       return { requests: rows.map(({ request }) => request), hasNext, ...(hasNext ? { lastKey } : {}) };
     };
-    // The first page stops at the row of request 4.
+    // The scan of the first page stops at the row of request 4.
     const first = await list("rare", undefined, 9);
     expect(first).toEqual({ requests: [10_000, 4], hasNext: true, lastKey: ["4", "0"] });
     expect(await list("rare", undefined, 9, first.lastKey)).toEqual({ requests: [3, 1], hasNext: false });
     expect(await list("none", undefined, 9)).toEqual({ requests: [], hasNext: true, lastKey: ["4", "0"] });
     expect(await list("none", undefined, 9, ["10003", "0"])).toEqual({ requests: [], hasNext: true, lastKey: ["2", "0"] });
-    // A page that is full ends at its last row, not at the end of the scan.
+    // A full page ends at its last row, although the scan could continue.
     expect(await list("rare", undefined, 1)).toEqual({ requests: [10_000], hasNext: true, lastKey: ["10000", "0"] });
-    // Rows of the same second as the last row may come before it; rows of earlier seconds may not.
+    // Rows of the same second as the last row may precede the last row; rows of earlier seconds may not.
     expect(await list("rare", 4, 9)).toEqual({ requests: [10_000, 4], hasNext: true, lastKey: ["4", "0"] });
     expect(await list("rare", 5, 9)).toEqual({ requests: [10_000], hasNext: false });
     expect(await list(undefined, 10_003, 9)).toEqual({ requests: [10_004, 10_003], hasNext: false });

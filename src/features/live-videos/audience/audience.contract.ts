@@ -8,7 +8,7 @@ import type { CommentRow, ReactionRow } from "./audience.store.ts";
 
 /**
  * LIVE-26: only the original page may read and write comments and reactions, so these operations have the policy of the original page. Pages that
- * share the video have no access.
+ * share the video cannot access its comments and reactions.
  */
 const access = {
   surfaces: ["base"],

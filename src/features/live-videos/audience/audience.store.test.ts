@@ -1,4 +1,7 @@
-/** Tests which rows of comments, reactions and ingest processes a statement takes: each test has equal rows of another video, actor or process. */
+/**
+ * Tests which rows of comments, reactions and ingest processes an SQL statement selects: each test also stores equal rows of another video, actor or
+ * process.
+ */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";

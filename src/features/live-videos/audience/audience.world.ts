@@ -47,8 +47,8 @@ const reactionEntry = closedMap(
 );
 
 /**
- * Finds the page of the video and the type of the actor. The video and the actor must have been loaded before, so they must be earlier in the world
- * file.
+ * Finds the page of the video and the type of the actor. The video and the actor of a comment or reaction must precede it in the world file, so that
+ * they are loaded first.
  */
 async function partiesOf(reader: Reader, video: NodeId, from: NodeId): Promise<{ page: NodeId; actor_type: ActorType }> {
   const row = await findVideoById(reader, video);

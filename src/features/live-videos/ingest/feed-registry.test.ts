@@ -57,7 +57,7 @@ onEachDatabase("the feeds of an ingest process", (database) => {
       feed: { is_sending: true, session: 1 },
       health: { key_frame_ms: 8000, warnings: ["key frames every 8 s let viewers start late: set a key frame interval of 2 s"] },
     });
-    // The report is about the encoder of an earlier feed.
+    // This report is about the encoder of an earlier feed.
     await registry.report([healthy(id, 0)]);
     expect((await stateOf(plaza, id))?.health).toBeUndefined();
     const { body } = await plaza.get(`/v26.0/${id}`, { bearer, query: { fields: "embed_html" } });
@@ -157,7 +157,7 @@ onEachDatabase("the feeds of an ingest process", (database) => {
     const plaza = await open();
     const [first, second] = [await create(plaza), await create(plaza)];
     const [silent, next] = [new FeedRegistry(plaza.world), new FeedRegistry(plaza.world)];
-    // From now on the new ingest process looks for dead processes only in its reports.
+    // From now on, the new ingest process looks for dead processes only when it sends a report.
     await next.takeOver();
     await silent.start(first.stream_key, SIZE);
     await silent.start(second.stream_key, SIZE);
@@ -166,7 +166,7 @@ onEachDatabase("the feeds of an ingest process", (database) => {
     plaza.time.realMs += 1;
     expect((await next.check(first.stream_key))?.feed).toEqual({ video: first.id, session: 0 });
     expect((await next.start(first.stream_key, SIZE))?.feed).toEqual({ video: first.id, session: 2 });
-    // The silent process was only slow, and reports once more.
+    // The silent ingest process was only slow, and reports once more.
     expect(await silent.report([healthy(first.id, 1), healthy(second.id, 1)])).toEqual([{ video: first.id, session: 1 }]);
     expect(await next.check(second.stream_key)).toBeUndefined();
     expect(await stateOf(plaza, first.id)).toMatchObject({ state: "live", feed: { is_sending: true, session: 2 } });

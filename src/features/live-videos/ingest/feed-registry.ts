@@ -1,6 +1,6 @@
 /**
  * Manages the feeds of one ingest process. The ingest process asks the registry whether a stream key is valid, and reports to the registry what its
- * encoders do. Only the database says which feeds may continue, so that any server can end a feed.
+ * encoders do. The database stores which feeds may continue, so that any server can end a feed.
  *
  * **Invariant:** if an ingest process dies, its feeds count as lost, and the encoders of these feeds have the usual time to reconnect (LIVE-9).
  */
@@ -22,7 +22,7 @@ interface NamedFeed {
   readonly session: number;
 }
 
-/** The size of an ingest process's id. An id has 64 random bits, so two processes on one database never have the same id. */
+/** The size of an ingest process's id. The id of an ingest process has 64 random bits, so two processes on one database never have the same id. */
 const ID_BYTES = 8;
 /** With every fifth report of its ingest process, the registry also looks for dead ingest processes. */
 const LOOK_EVERY = 5;
@@ -41,9 +41,9 @@ export class FeedRegistry {
   }
 
   /**
-   * Marks the feeds of dead ingest processes as lost, once, before the first key is checked. Otherwise an encoder of a dead process could not
-   * reconnect, because its own key would seem to be in use. On SQLite all other processes have ended, because only one process can lock the folder of
-   * the database.
+   * Marks the feeds of dead ingest processes as lost, once, before the first key is checked. Without this step, an encoder of a dead process could
+   * not reconnect, because the encoder's own key would seem to be in use. On SQLite all other ingest processes have ended, because only one server
+   * can lock the folder of the database.
    */
   takeOver(): Promise<void> {
     const { database, realNowMs } = this.#world;
@@ -75,8 +75,8 @@ export class FeedRegistry {
 
   async start(key: string, { width, height }: { readonly width: number; readonly height: number }): Promise<Admission | undefined> {
     const { database, realNowMs } = this.#world;
-    // The ingest process is stored before the feed starts. Otherwise another server may think that the ingest process is dead, because a process
-    // without feeds does not report.
+    // The ingest process is stored before the feed starts. If it were stored later, another server could think that the ingest process is dead,
+    // because a process without feeds does not report.
     await database.write((tx) => saveIngest(tx, this.#id, realNowMs()));
     this.#hasFeeds = true;
     const feed = await feedStarted(this.#world, key, { ingest: this.#id, width, height });
@@ -89,7 +89,7 @@ export class FeedRegistry {
     await report(this.#world, { video: nodeId(video), session });
   }
 
-  /** Stores that an encoder with a valid key was refused. `reason` is a text for people that says what is wrong. */
+  /** Stores that an encoder with a valid key was refused. `reason` is a text for people that says what is wrong with the stream. */
   async refused(video: string, reason: string): Promise<void> {
     await feedRefused(this.#world, nodeId(video), reason);
   }

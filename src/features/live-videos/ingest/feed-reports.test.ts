@@ -106,7 +106,7 @@ onEachDatabase("a media server", (database) => {
       expect(await callback({ call, name: KEY, clientid: "1" })).toBe(200);
       expect([(await state()).feed, (await known("1")) !== undefined]).toEqual([{ is_sending: call === "update", session: 1 }, call === "update"]);
     }
-    // A second report that the source has ended changes nothing. A report about an unknown key changes nothing.
+    // A second report that the encoder's connection has ended changes nothing. A report about an unknown key changes nothing.
     const { history } = await state();
     expect([
       await callback({ call: "publish_done", name: KEY, clientid: "1" }),

@@ -27,7 +27,7 @@ onEachDatabase("a media server that calls an address", (database) => {
     expect(await callback({ ...publish, name: "unknown" })).toBe(403);
     expect(await callback(publish)).toBe(200);
     expect(await state()).toMatchObject({ state: "live", feed: { is_sending: true, session: 1 } });
-    // The same connection reports once more. A second connection is refused while the first one reports.
+    // The first connection of the encoder reports once more. A second connection with the same key is refused while the first connection reports.
     expect(await callback({ ...publish, call: "update_publish" })).toBe(200);
     expect(await callback({ ...publish, clientid: "2" })).toBe(403);
     expect(await callback({ ...publish, call: "publish_done", clientid: "2" })).toBe(200);

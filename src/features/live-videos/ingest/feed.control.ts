@@ -52,8 +52,8 @@ const isOfOtherKey = ({ has_feed, feed_ingest }: LiveVideoRow, key: string): boo
   has_feed === 1 && feed_ingest?.startsWith(OF_MEDIA_SERVERS) === true && !feed_ingest.startsWith(ingestsOf(key));
 
 /**
- * Returns the video whose running feed began with this stream key, even if the key was replaced later. If there is no such feed, returns the video
- * that has the key now.
+ * Returns the video whose running feed began with this stream key, even if the key was replaced later. If no running feed began with the key, returns
+ * the video that has the key now.
  */
 async function findFeedOf(world: World, key: string, source?: string): Promise<LiveVideoRow | undefined> {
   const { reader } = world.database;
@@ -84,8 +84,8 @@ async function takeReport({ world, body }: ControlRequest<unknown, Static<typeof
 }
 
 /**
- * The values of `call` in a request of nginx's RTMP module. In such a request, `name` is the stream key; some media servers send a path that ends
- * with the stream key.
+ * The values of `call` in a request of nginx's RTMP module. In requests of nginx's RTMP module, `name` is the stream key; some media servers send a
+ * path that ends with the stream key.
  */
 const callbacks = ["publish", "update", "update_publish", "publish_done"] as const;
 
@@ -99,15 +99,15 @@ const callbackForm = Type.Object({
 const callbackJson = Type.Object({ action: text, path: { ...text, description: "a path that ends with the stream key" } });
 
 /**
- * The longest silence of a media server that reports regularly. Such a server reports every 30 s, and after three missed reports its feed counts as
- * lost.
+ * The longest silence of a media server that reports regularly. A media server that reports regularly reports every 30 s, and after three missed
+ * reports its feed counts as lost.
  */
 const SILENT_MS_MAX = 90_000;
 
 /**
- * D-118: handles a request of a media server that can only call an address. Such a request says that an encoder sends, or wants to send. `source` is
- * the name that the media server gives to the encoder's connection. If `isRepeated`, the media server reports regularly, so a missing report means
- * that the feed is lost. Returns whether the encoder may send.
+ * D-118: handles a request of a media server that can only call an address. The request of such a media server says that an encoder sends, or wants
+ * to send. `source` is the name that the media server gives to the encoder's connection. If `isRepeated`, the media server reports regularly, so a
+ * missing report means that the feed is lost. Returns whether the encoder may send.
  */
 export async function sourceSends(world: World, key: string, source: string, isRepeated: boolean): Promise<boolean> {
   const { database, realNowMs } = world;
@@ -116,7 +116,7 @@ export async function sourceSends(world: World, key: string, source: string, isR
   if (row === undefined) return false;
   const isOwn = row.has_feed === 1 && row.feed_ingest === ingest;
   if (row.has_feed === 1 && !isOwn && row.feed_ingest !== null && !isOfOtherKey(row, key)) {
-    // The new source may replace a source that has stopped reporting, or a source with an older key.
+    // The new connection may replace a connection whose media server has stopped reporting, or a connection with an older key.
     const other = await findIngest(database.reader, row.feed_ingest);
     if (other !== undefined && other.seen_ms >= realNowMs() - DEAD_AFTER_MS) return false;
   }
@@ -125,12 +125,12 @@ export async function sourceSends(world: World, key: string, source: string, isR
   return true;
 }
 
-/** Ends the feed of a source that has stopped sending. If the video's feed belongs to another source, the feed continues. */
+/** Ends the feed of an encoder's connection that has stopped sending. If the video's feed belongs to another connection, the feed continues. */
 async function sourceEnded(world: World, key: string, source: string): Promise<void> {
   const row = await findFeedOf(world, key, source);
   if (row?.has_feed !== 1 || row.feed_ingest !== ingestOf(key, source)) return;
   await feedLost(world, { video: nodeId(row.id), session: row.feed_session });
-  // Only a source that reports regularly has a row in the table of ingest processes.
+  // Only a media server that reports regularly has a row in the table of ingest processes.
   await world.database.write((tx) => deleteIngest(tx, ingestOf(key, source)));
 }
 
@@ -149,8 +149,8 @@ async function takeCallback({ deps, path, body, isNoWorld, world }: ControlReque
   const { key, take } = body.startsWith("{") ? questionOf(body) : formOf(new URLSearchParams(body));
   const held = isNoWorld ? await deps.worlds.holdIf(path.w as string, (reader) => isStreamKey(reader, key)) : undefined;
   try {
-    // No stream key contains U+0000, so this key is always refused. Without U+0000, a request for a world that does not exist could use a key of the
-    // first world.
+    // No valid stream key contains U+0000, so Plaza always refuses this key. If the key had no U+0000, a request for a world that does not exist
+    // could use a key of the first world.
     const isAllowed = await take(held?.world ?? world, isNoWorld && held === undefined ? `${key}\0` : key);
     if (!isAllowed) throw new ControlError("forbidden", "the stream key is unknown, or another encoder uses it");
     return { accepted: true };

@@ -1,4 +1,4 @@
-/** Stores the ingest processes that have feeds, and finds their feeds. */
+/** Stores the ingest processes that have feeds, and finds the feeds of an ingest process. */
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { sql } from "#storage/sql";

@@ -29,7 +29,7 @@ onEachDatabase("one ingest process beside another", (database) => {
     return { plaza, first: new FeedRegistry(plaza.world), second: new FeedRegistry(plaza.world) };
   };
   const isSending = async ({ world }: TestPlaza, id = "5301") => (await readLiveState(world, nodeId(id)))?.feed.is_sending;
-  /** Returns when each ingest process that may have feeds has reported, in milliseconds before or after now. */
+  /** Returns for each ingest process that may have feeds the time of its last report, in milliseconds relative to now. */
   const heardOf = async (plaza: TestPlaza) =>
     ((await plaza.dump(["live_ingests.seen_ms"])) as { value: unknown }[]).map(({ value }) => Number(value) - plaza.time.realMs);
 
@@ -41,7 +41,7 @@ onEachDatabase("one ingest process beside another", (database) => {
     expect(await isSending(plaza)).toBe(true);
     await second.takeOver();
     expect(await isSending(plaza)).toBe(database === "postgres");
-    // `takeOver` works only once: reports find the processes that die later.
+    // `takeOver` works only once, because later reports find the ingest processes that die after its call.
     await first.start(KEY, SIZE);
     await second.takeOver();
     expect(await isSending(plaza)).toBe(true);
@@ -98,7 +98,7 @@ onEachDatabase("one ingest process beside another", (database) => {
     await first.start(OTHER_KEY, SIZE);
     await first.lost();
     expect([await heardOf(plaza), await isSending(plaza, "5302")]).toEqual([[], false]);
-    // The feeds of the process are over, and its reports about these feeds change nothing.
+    // The feeds of the ingest process have ended, and reports about ended feeds change nothing.
     expect([await first.report([healthy("5302", 1)]), await heardOf(plaza)]).toEqual([[{ video: "5302", session: 1 }], []]);
   });
 

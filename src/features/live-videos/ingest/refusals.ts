@@ -1,6 +1,6 @@
 /**
- * Stores the reasons why encoders with the right stream key were refused (D-295). The history of the video, its live state and the alerts show the
- * reason.
+ * Stores the reasons why encoders with the right stream key were refused (D-295). The history of the video, the video's live state and the alerts
+ * show the reason of a refusal.
  */
 import { ALERTS_MAX } from "#control-contract/alert";
 import type { World } from "#graph/worlds/world";
@@ -23,7 +23,8 @@ interface Refusal {
 const REPEATED_AFTER_MS = 5_000;
 
 /**
- * The newest refusals in this process, by video. The alerts need these refusals for videos that are not live yet, because no query finds such videos.
+ * The newest refusals in this process, by video. The alerts read this map for videos that are not live yet, because no query finds refusals of these
+ * videos.
  */
 const worlds = new WeakMap<World, BoundedMap<NodeId, Refusal>>();
 

@@ -1,7 +1,7 @@
 /**
- * Starts and stops the test encoder (D-119). Plaza stores only the hash of a stream key, so the test encoder cannot use the stream key. Instead, the
- * test encoder gets a pass: a temporary key that is valid for one video until the connection ends. The stream of the test encoder is handled like the
- * stream of any encoder.
+ * Starts and stops the test encoder (D-119). Plaza stores only the hash of a stream key, so the test encoder cannot use the stream key. Instead of
+ * the stream key, the test encoder gets a pass: a temporary key that is valid for one video until the connection ends. The stream of the test encoder
+ * is handled like the stream of any encoder.
  */
 import type { TestFeed, World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
@@ -29,7 +29,7 @@ const passesOf = (world: World): Map<string, Pass> => {
   return passes;
 };
 
-/** Returns the pass whose key has this hash, or undefined if there is no such pass. */
+/** Returns the pass whose key has the given hash, or undefined if no pass has this hash. */
 export const passOf = (world: World, keyHash: string): Pick<Pass, "video" | "began"> | undefined => worlds.get(world)?.get(keyHash);
 
 const playing = (world: World, video: NodeId): Pass | undefined =>

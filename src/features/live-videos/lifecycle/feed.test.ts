@@ -66,7 +66,7 @@ onEachDatabase("the feed of a live video", (database) => {
     const { database: store } = plaza.world;
     const write = store.write.bind(store);
     const meanwhile = async (body: Record<string, unknown>, id: string, key: string) => {
-      // At this moment the video of the key is found, but not locked yet.
+      // At this moment the server has found the video of the key, but has not locked the video yet.
       store.write = async (change) => {
         store.write = write;
         expect((await plaza.post(`/v26.0/${id}`, { bearer: "author", body })).status).toBe(200);
@@ -137,7 +137,7 @@ onEachDatabase("the feed of a live video", (database) => {
     await transitionLiveVideo(plaza.world, nodeId("1"), "end_signalled");
     expect(await setSealing(plaza.world, nodeId("1"), true)).toMatchObject({ is: "done", state: { state: "ending", sealing: { fails: true } } });
     expect((await stateOf(plaza, "1")).state).toBe("ending");
-    // A video that was not taken down has no restore notice to repeat.
+    // A video that was not taken down has no restore notice that Plaza could send again.
     expect(await repeatNotice(plaza.world, nodeId("1"))).toMatchObject({ is: "refused", state: { restore_notice: "none" } });
   });
 });

@@ -1,6 +1,6 @@
 /**
- * The functions that ingest processes and media servers use to report the events of encoders. Each function applies an event to the table of states.
- * The feeds of a video are numbered, so that a report about an old feed is ignored after a new feed has started (D-110).
+ * The functions that ingest processes and media servers use to report the events of encoders. Each function applies an event by the table of states
+ * in `states.ts`. The feeds of a video are numbered, so that a report about an old feed is ignored after a new feed has started (D-110).
  */
 import type { World } from "#graph/worlds/world";
 import { type NodeId, nodeId } from "#kernel/ids";
@@ -49,8 +49,8 @@ export async function feedStarted(world: World, streamKey: string, source?: Feed
   const known = await findVideoOf(world, hash);
   if (known === undefined) return undefined;
   const pass = passOf(world, hash);
-  // A snapshot of the world contains no recordings. So after the world is restored, the folder of recordings may contain newer sessions of the video
-  // than `feed_session`.
+  // A snapshot of the world contains no recordings. So after the world is restored, the folder of recordings may contain sessions of the video with
+  // greater numbers than `feed_session`.
   const recorded = world.recordings === undefined ? 0 : await lastSession(world.recordings, world.name, known.id);
   const feed = await world.database.write(async (tx) => {
     const row = await holdVideo(tx, nodeId(known.id));

@@ -63,7 +63,7 @@ onEachDatabase("the life of a live video", (database) => {
     expect(await feedStarted(plaza.world, key)).toEqual({ video: nodeId(id), session: 2, state: "live" });
     await advance(plaza, 10_000);
     expect({ status: await statusNow(plaza, id), state: await stateNow(plaza, id) }).toEqual({ status: "LIVE", state: "live" });
-    // The broadcast is still the one that began before the feed was lost.
+    // The broadcast that began before the feed was lost still continues.
     expect(await beginOf(plaza, id)).toEqual(begin);
   });
 
@@ -90,7 +90,7 @@ onEachDatabase("the life of a live video", (database) => {
     const plaza = await open();
     const { id, feed } = await onAir(plaza);
     await feedLost(plaza.world, feed);
-    // One move of the clock passes the end of both waits, and the second wait began at the end of the first one.
+    // The clock moves past the end of two waits at once; the second wait began at the end of the first wait.
     await advance(plaza, 150 + 599);
     expect(await stateNow(plaza, id)).toBe("key_dead");
     await advance(plaza, 1);
@@ -228,7 +228,7 @@ onEachDatabase("the life of a live video", (database) => {
     const plan = async (status: string) =>
       (await plaza.post("/v26.0/2001/live_videos", { bearer, body: { status, planned_start_time: 1_795_000_100 } })).body.id;
     const [auto, manual, moved] = [await plan("SCHEDULED_LIVE"), await plan("SCHEDULED_UNPUBLISHED"), await plan("SCHEDULED_LIVE")];
-    // A request that changes only the time keeps the kind of the plan.
+    // A request that changes only the planned time does not change whether the video goes live by itself.
     await update(plaza, moved, { planned_start_time: 1_795_005_000 });
     await advance(plaza, 99);
     expect(await statusNow(plaza, auto)).toBe("SCHEDULED_LIVE");
@@ -299,7 +299,7 @@ onEachDatabase("the life of a live video", (database) => {
   });
 });
 
-/** Returns whether any number of transitions leads from one state to the other, because several automatic events may happen at once. */
+/** Returns whether one or more transitions lead from one state to the other, because several automatic events may happen at once. */
 function canReach(from: State, to: State): boolean {
   const seen = new Set<string>([from]);
   for (const state of seen) for (const next of Object.values(transitions[state as State] ?? {})) seen.add(next);

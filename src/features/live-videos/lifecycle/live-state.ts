@@ -1,4 +1,4 @@
-/** Reads and changes live videos for the control API. Callers of the graph cannot make these changes. */
+/** Reads and changes live videos for the control API. Clients of the Graph API cannot make the changes in this file. */
 import { type Static, type TSchema, Type } from "typebox";
 import type { World } from "#graph/worlds/world";
 import { type NodeId, nodeId } from "#kernel/ids";
@@ -162,7 +162,7 @@ export const transitionLiveVideo = (world: World, id: NodeId, event: LiveEvent):
 export const takeDown = (world: World, id: NodeId, takedown_reason: TakedownReason): Promise<TransitionResult> =>
   changeLiveVideo(world, id, (tx, row) => moveVideo(tx, world, { ...row, takedown_reason }, "taken_down"));
 
-/** Sends the webhook of an open restore notice once more. The restore notice ends at the same time as before. */
+/** Sends the webhook of an open restore notice once more. Sending the webhook again does not change the time when the restore notice ends. */
 export const repeatNotice = (world: World, id: NodeId): Promise<TransitionResult> =>
   changeLiveVideo(world, id, async (tx, row) => {
     if (row.state !== "taken_down") return undefined;

@@ -42,7 +42,7 @@ onEachDatabase("the recording of a live video", (database) => {
     const { plaza, recorded } = await open();
     expect(await jobsOf(plaza)).toEqual(["1"]);
     expect((await plaza.delete("/v26.0/1", { bearer: "author" })).status).toBe(200);
-    // A job removes the recording. The job is stored, so a restart of the server does not prevent that.
+    // A job removes the recording. The job is stored, so it removes the recording even if the server restarts.
     expect([recorded(), await jobsOf(plaza)]).toEqual([["1", "2", "3"], ["1"]]);
     await plaza.world.work.runDue();
     expect([recorded(), await jobsOf(plaza)]).toEqual([["2", "3"], []]);

@@ -190,8 +190,8 @@ export const statusOf: Readonly<Record<State, Status>> = {
 type Transitions = Readonly<Partial<Record<LiveEvent, State | "deleted">>>;
 
 /**
- * Returns the transitions of a video that is not published yet, for events of encoders and keys. Before the publication, such an event does not
- * change the state, because nobody watches the video yet.
+ * Returns the transitions of a video that is not published yet, for events of encoders and keys. Before the publication, events of encoders and keys
+ * do not change the state, because nobody watches the video yet.
  */
 const previewed = (state: State): Transitions => ({
   ...{ feed_started: state, feed_lost: state, audio_missing: state, storage_missing: state, key_regenerated: state },
@@ -261,7 +261,10 @@ export const isLive = (state: State): boolean => statusOf[state] === "LIVE";
  */
 export const isPublished = (state: State): boolean => isLive(state) || state === "stopped" || state === "processing" || state === "vod";
 
-/** Returns whether the video was taken down. Only the video's own page sees such a video, and no caller of the graph can change it (D-110). */
+/**
+ * Returns whether the video was taken down. Only the video's own page sees a video that was taken down, and no client can change it through the Graph
+ * API (D-110).
+ */
 export const isTakenDown = (state: State): boolean => statusOf[state] === "TAKEN_DOWN";
 
 /** LIVE-15: the reasons for taking a video down. */
@@ -275,9 +278,9 @@ interface Timer {
 }
 
 /**
- * The timer of each state. When the timer ends, its event happens automatically. The time begins when the video enters the state (`entry`), or at the
- * planned start (`planned`). In `live` the timer runs only while the video has no feed, and only if encoders can connect (`no_feed`). In `ending` the
- * job of the timer seals the recording, which may fail.
+ * The timer of each state. When the timer of a state ends, the timer's event happens automatically. The timer begins when the video enters the state
+ * (`entry`), or at the planned start (`planned`). In the state `live` the timer runs only while the video has no feed, and only if encoders can
+ * connect (`no_feed`). In the state `ending` the timer's job tries to seal the recording, which may fail.
  */
 export const timers: Readonly<Partial<Record<State, Timer>>> = {
   scheduled_unpublished: { event: "start_missed", afterMs: START_MISSED_MS, from: "planned" },

@@ -49,7 +49,7 @@ onEachDatabase("timers of live videos", (database) => {
       expect((await stateOf(plaza)).sealing.tries).toBe(tries + 1);
       plaza.time.realMs += 1_000;
     }
-    // Sealing works once more, so the recording is sealed at once and no more attempts follow.
+    // Sealing works again, so Plaza seals the recording at once and makes no further attempts.
     expect(await setSealing(plaza.world, id, false)).toMatchObject({ is: "done", state: { state: "stopped", sealing: { fails: false } } });
     expect(await setSealing(plaza.world, nodeId("2"), false)).toMatchObject({ is: "done", state: { state: "unpublished" } });
   });

@@ -43,7 +43,7 @@ onEachDatabase("webhooks of live videos", (database) => {
     await transitionLiveVideo(plaza.world, id, "taken_down");
     plaza.time.realMs += WEEK_MS;
     await plaza.world.work.runDue();
-    // A notice that has lapsed is not repeated.
+    // The webhook of a restore notice that has lapsed is not sent again.
     expect(await repeatNotice(plaza.world, id)).toMatchObject({ is: "refused", state: { state: "lapsed", restore_notice: "lapsed" } });
     await plaza.delete("/v26.0/5302", { bearer });
     const { body } = await plaza.post("/v26.0/2001/live_videos", { bearer, body: {} });

@@ -25,7 +25,7 @@ import {
   transitions,
 } from "./states.ts";
 
-/** The kind of the job that applies the automatic events of a video. A video has at most one such job: the timer of its state. */
+/** The kind of the job that applies the automatic events of a video. A video has at most one job of this kind: the timer of its state. */
 export const DEADLINE_JOB = "live_video_deadline";
 
 /** Returns the hash of a stream key. Only the hash of a stream key is stored, so that somebody who reads the database cannot send a stream. */
@@ -57,7 +57,8 @@ export interface Move {
 }
 
 /**
- * The greatest number of events in the history of a video. A broadcast causes about ten events; an encoder that reconnects many times causes more.
+ * The greatest number of events in the history of a video. A broadcast causes about ten events; an encoder that reconnects many times causes more
+ * events.
  */
 const MOVES_MAX = 50;
 
@@ -74,7 +75,7 @@ export function withMove(history: string, move: Move): string {
 
 export const movesOf = (history: string): Move[] => JSON.parse(history) as Move[];
 
-/** Returns the row of a new video, which is unpublished, has no place, and may be watched in every country. */
+/** Returns the row of a new video, which is unpublished, has no location, and may be watched in every country. */
 export const newVideo = (page: NodeId, id: NodeId, creation_time: number): LiveVideoRow => ({
   page,
   id,
@@ -180,7 +181,7 @@ export function deadlineOf(row: LiveVideoRow, event: LiveEvent | undefined, atMs
   return atMs + timer.afterMs;
 }
 
-/** C1-3: returns the row with the right value of `is_on_map`. The live map contains live videos that have a place. */
+/** C1-3: returns the row of the video with the correct value of `is_on_map`. The live map contains live videos that have a place. */
 export const onMap = (row: LiveVideoRow): LiveVideoRow => ({ ...row, is_on_map: row.place !== null && isLive(row.state) ? 1 : 0 });
 
 /** Schedules the job of the video's timer at the deadline, or cancels the job if the row has no deadline. */
@@ -194,7 +195,7 @@ async function passDeadline(tx: Transaction, world: World, row: LiveVideoRow): P
   const { deadline_ms, state } = row;
   const timer = timers[state];
   if (timer === undefined || deadline_ms === null) return;
-  // If the deadline is in the future, the clock was set back or the state has changed since the job was scheduled.
+  // The deadline can be in the future if the clock was set back, or if the state has changed since the job was scheduled.
   if (deadline_ms > world.clock.nowMs()) return setTimer(tx, world, row);
   if (state === "ending" && row.sealing_fails === 1)
     await certain(moveVideo(tx, world, row, "sealing_failed"), "plan the next attempt to seal the recording");
@@ -202,7 +203,10 @@ async function passDeadline(tx: Transaction, world: World, row: LiveVideoRow): P
   else await certain(moveVideo(tx, world, row, timer.event, deadline_ms), `apply ${timer.event} to a video that is ${state}`);
 }
 
-/** The job that applies the automatic events of live videos. Each video has at most one such job, because a state has at most one timer. */
+/**
+ * The job that applies the automatic events of live videos. Each video has at most one job for automatic events, because a state has at most one
+ * timer.
+ */
 export const liveVideoDeadlines: JobKind<World> = {
   kind: DEADLINE_JOB,
   async run(world, id, _payload, job) {
