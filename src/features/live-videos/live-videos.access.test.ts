@@ -70,7 +70,7 @@ onEachDatabase("who may use live videos", (database) => {
   test("LIVE-25: a person with the task on a sharing page reads the video and changes nothing; without the task nobody reads it", async () => {
     const live_videos = [{ id: "5302", page: "2001", title: "Closing", crossposted_pages: ["2004"] }];
     const plaza = await openPlaza({ database, world: { ...liveWorld, live_videos } });
-    // Cleo has the task only on the page that shares the video, and a role on the page of the video.
+    // Cleo has the required task only on the page that shares the video; on the video's own page she has only a role.
     expect((await plaza.get("/v26.0/5302", { bearer: "cleo-live" })).body).toMatchObject({ id: "5302", title: "Closing" });
     for (const method of ["post", "delete"] as const)
       expect((await plaza[method]("/v26.0/5302", { bearer: "cleo-live", body: { title: "x" } })).body.error.code).toBe(200);
@@ -169,12 +169,12 @@ onEachDatabase("who may use live videos", (database) => {
     expect((await share("5301", ids.slice(0, 50))).status).toBe(200);
     expect(await shared("5301")).toEqual(ids.slice(0, 50));
     expect((await share("5301", [ids[50] as string])).body.error.message).toContain("more than 50 pages");
-    // A page that shares the video already counts only once, and a page that stops sharing makes room for another page.
+    // A page that already shares the video counts only once towards the limit, and when a page stops sharing, another page may share the video.
     expect((await share("5301", ids.slice(0, 50))).status).toBe(200);
     expect((await share("5301", [ids[0] as string, "2003"], "disable_crossposting")).status).toBe(200);
     expect((await share("5301", [ids[50] as string])).status).toBe(200);
     expect(await shared("5301")).toEqual(ids.slice(1));
-    // The callers may not create content on this page, but the page shares the video because the world file says so.
+    // The callers may not create content on this page, but the world file says that the page shares the video.
     expect([(await share("5302", ["2002"])).status, await shared("5302")]).toEqual([200, ["2002"]]);
     expect((await share("5302", ["2002"], "disable_crossposting")).status).toBe(200);
     expect(refusal(await share("5302", ["2003", "2002"]))).toEqual([400, 100, "crossposting_actions[1].page_id"]);

@@ -30,8 +30,8 @@ const point = Type.Object({ latitude: Type.Number(), longitude: Type.Number() })
 const placeSchema = Type.Object({ id: Type.Optional(Type.String()), location: Type.Optional(point) });
 
 /**
- * The field `page` of a video is the original page of the video. A page that shares the video also lists the video, so the original page may not be
- * the page of the list.
+ * The field `page` of a video is the original page of the video. A page that shares a video also lists the video, so the original page of a listed
+ * video may be another page.
  */
 function pageOf(policy: Field["policy"]): Field<LiveVideoRow> {
   const set = pageSet(policy, ["id", "name"]);
@@ -42,7 +42,7 @@ function pageOf(policy: Field["policy"]): Field<LiveVideoRow> {
   };
 }
 
-/** LIVE-25: the field with the other pages that show a video. */
+/** LIVE-25: the field that lists the other pages that show a video. */
 function crosspostedPagesOf(policy: Field["policy"]): Field<LiveVideoRow> {
   const set = pageSet(policy, ["id"]);
   return {
@@ -91,7 +91,8 @@ function videoFields(policy: Field["policy"]) {
     planned_start_time: time((row) => row.planned_start_time),
     creation_time: time((row) => row.creation_time),
     broadcast_start_time: time(({ broadcast_start_ms }) => (broadcast_start_ms === null ? null : Math.floor(broadcast_start_ms / 1000))),
-    // D-110: only a video that was taken down has `takedown_reason`. Such a video also has `restorable_until` as long as it can be restored.
+    // D-110: only a video that was taken down has `takedown_reason`. A video that was taken down also has `restorable_until` as long as it can be
+    // restored.
     takedown_reason: plain(Type.Union(takedownReasons.map((reason) => Type.Literal(reason)))),
     restorable_until: time(noticeEndOf),
     // D-115: a broadcast has `end_reason` only if it ended although nobody ended it.
@@ -112,8 +113,8 @@ const videoSet = (policy: Field["policy"]): FieldSet<LiveVideoRow> => ({
 
 export const liveVideoNode = videoSet(liveVideoReading);
 /**
- * The fields of a video in the list of a page and in the responses to a page. The operation's policy also allows reading, so the policy is checked
- * only once (D-16).
+ * The fields of a video in the list of a page and in the responses to a page. The policy of an operation on a page's videos also allows reading the
+ * videos, so the policy is checked only once (D-16).
  */
 const liveVideoOfPage = videoSet(liveVideo);
 
@@ -176,8 +177,7 @@ const COUNTRIES_MAX = 300;
 const countries = (description: string) => Type.Optional(Type.Array(Type.String({ format: "country" }), { maxItems: COUNTRIES_MAX, description }));
 
 /**
- * The schema of `targeting`. Unknown properties are refused, because a misspelt property that is ignored could open the video to every country
- * (D-113).
+ * The schema of `targeting`. Unknown properties are refused, because if a misspelt property were ignored, every country could see the video (D-113).
  */
 export const targeting = closedMap({
   geo_locations: Type.Optional(
@@ -219,7 +219,7 @@ const common = {
   ),
 };
 
-/** The values of `status` that publish or plan a video. `LIVE` and `LIVE_NOW` both publish the video. */
+/** The values of `status` that publish or plan a video. The values `LIVE` and `LIVE_NOW` both publish the video. */
 const publishing = ["LIVE_NOW", "LIVE", "SCHEDULED_UNPUBLISHED", "SCHEDULED_LIVE"] as const;
 const planning: readonly string[] = ["SCHEDULED_UNPUBLISHED", "SCHEDULED_LIVE"];
 /** D-111: a request that plans a video must have `planned_start_time`; a request with another `status` must not have `planned_start_time`. */

@@ -174,7 +174,7 @@ onEachDatabase("the live state of a video", (database) => {
     ] as const)
       expect((await request(method, `live-videos/5301/${path}`, body)).status).toBe(400);
     expect((await request("GET", "live-videos/5301/ingest")).body).toMatchObject({ feed: { is_sending: false }, sealing: { fails: false } });
-    // The stream key of another video begins no feed of this video.
+    // The stream key of another video cannot start a feed of this video.
     expect((await request("POST", "live-videos/5302/ingest", { event: "started", stream_key: KEY })).status).toBe(409);
   });
 

@@ -1,6 +1,6 @@
 /**
- * The control routes and the alerts of live videos. The routes read the states of videos, publish and end broadcasts, act as encoders, make sealing
- * fail, and take videos down or restore them.
+ * The control routes and the alerts of live videos. The control routes read the states of videos, publish and end broadcasts, act as encoders, make
+ * sealing fail, and take videos down or restore them.
  */
 
 import { type Static, Type } from "typebox";
@@ -115,7 +115,10 @@ async function handleTakedown(request: ControlRequest<Static<typeof takedownQuer
   return stateAfter(id, await takeDown(request.world, id, request.query.reason ?? DEFAULT_REASON), "taken down");
 }
 
-/** Sends the restore notice once more. The takedown has sent the first notice; a repeated notice does not give people more time (D-51). */
+/**
+ * Sends the restore notice once more. The takedown has sent the first restore notice; a repeated notice does not give people more time to restore the
+ * video (D-51).
+ */
 async function repeatRestoreNotice(request: ControlRequest): Promise<unknown> {
   const id = idOf(request);
   const result = await repeatNotice(request.world, id);
@@ -175,14 +178,14 @@ async function stopTestEncoder(request: ControlRequest): Promise<unknown> {
   const before = await readLiveState(world, id);
   if (before === undefined) throw missing(id);
   if (!stopTestClip(world, id)) throw conflict("the test encoder does not send to this live video");
-  // Plaza marks the feed as lost at once, because the ingest process reports the loss a moment later.
+  // Plaza marks the feed as lost at once and does not wait for the ingest process, which reports the loss a moment later.
   await feedLost(world, { video: id, session: before.feed.session });
   return stateNow(request);
 }
 
 async function stateNow(request: ControlRequest): Promise<unknown> {
   const state = await readLiveState(request.world, idOf(request));
-  // The video may have been deleted a moment ago.
+  // Another request may have deleted the video a moment ago.
   if (state === undefined) throw missing(idOf(request));
   return state;
 }

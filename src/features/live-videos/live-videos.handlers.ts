@@ -25,8 +25,8 @@ export function handleListLiveMap({ params, page, world }: ListRequest<Static<ty
 }
 
 /**
- * Waits until encoders can connect, because the ingest process starts a moment after the server. A response with a stream key waits, so that the
- * caller can send a stream at once.
+ * Waits until encoders can connect, because the ingest process starts a moment after the server. A response with a stream key is delayed until
+ * encoders can connect, so that the caller can send a stream at once.
  */
 export const untilEncodersCanConnect = async ({ world }: Create | Update): Promise<void> => world.streaming?.listening;
 
@@ -115,7 +115,9 @@ function readPlan({ params, world }: Create | Update): Plan {
   return { event: eventOf[status], time };
 }
 
-/** Returns the event for a request that changes only the planned time. A video that is planned to go live by itself keeps this plan (D-111). */
+/**
+ * Returns the event for a request that changes only the planned time. A video that is planned to go live by itself still goes live by itself (D-111).
+ */
 const movedPlanOf = ({ state }: LiveVideoRow): LiveEvent => (state === "scheduled_live" ? "planned_live" : "planned_unpublished");
 
 /** Returns the row of a video with the fields that the request contains. All other fields of the row stay unchanged. */
@@ -151,7 +153,7 @@ async function crosspostedAfter(request: Create | Update, tx: Transaction, origi
   return [...pages];
 }
 
-/** Returns whether the token's user has the task CREATE_CONTENT on the page. A page token without a user has no tasks on other pages. */
+/** Returns whether the token's user has the task CREATE_CONTENT on the page. A page token that belongs to no user has no tasks on other pages. */
 async function mayPublishOn({ caller, world }: Create | Update, tx: Transaction, page: NodeId): Promise<boolean> {
   const { user } = caller.token;
   if (user === undefined) return false;
@@ -172,7 +174,10 @@ const unknownPlace = (): GraphError => invalidParameter("place", "must be the id
 const wrongStatus = (parameter: string, status: Status): GraphError =>
   invalidParameter(parameter, `is refused while the live video's status is ${status}`, { status });
 
-/** The error for another page. A page that does not exist and a page on which the caller may not publish have the same error. */
+/**
+ * The error for a page that cannot share the video. The error is the same for a page that does not exist and for a page on which the caller may not
+ * publish.
+ */
 const wrongPage = (parameter: string): GraphError => invalidParameter(parameter, NO_OTHER_PAGE);
 
 /** D-110: the error for changing a video that was taken down. The video's own page can still read the video, but cannot change it. */
@@ -186,13 +191,13 @@ export const notPublished = (): GraphError => malformedRequest("The live video h
  */
 const ADVERTISING = /boost|promot|sponsor|advert|monetiz|bumper|(?:pre|mid|post)roll|commercial|adbreak|thirdpartyad/;
 const CAPTIONS = /caption|subtitle/;
-/** Words about ads that also occur inside unrelated words, so they count only as whole words. */
+/** Words about ads that also occur inside unrelated words, so the search finds them only as whole words. */
 const AD_WORDS = new Set(["ad", "ads"]);
 
 /**
- * Throws if the query, the body or the files have a parameter about boosting, ads of third parties or captions. Such a parameter is refused with any
- * value, so that nobody believes that the parameter has an effect (D-113). The words in a parameter's name decide what the parameter is about,
- * because such names have many spellings.
+ * Throws if the query, the body or the files have a parameter about boosting, ads of third parties or captions. A parameter about these topics is
+ * refused with any value, so that nobody believes that the parameter has an effect (D-113). Plaza searches the names of parameters for words, because
+ * clients spell the names in many ways.
  */
 function refuseForeignParameters({ query, body, files }: Pick<GraphRequest, "query" | "body" | "files">): void {
   for (const name of [...Object.keys(query), ...Object.keys(body), ...files.keys()]) {

@@ -15,15 +15,16 @@ export const liveVideoMigrations: readonly Migration[] = [
       "CREATE INDEX live_videos_by_key ON live_videos (stream_key_hash) WHERE stream_key_hash IS NOT NULL",
       // C1-3: the live map has videos of all pages, so the index of the live map does not start with the page.
       "CREATE INDEX live_videos_on_map ON live_videos (id) WHERE is_on_map = 1",
-      // This index finds the videos of a deleted place, because the text of the column `place` begins with the id of the place.
+      // The index finds the videos of a deleted place, because the text of the column `place` begins with the id of the place.
       "CREATE INDEX live_videos_by_place ON live_videos (place) WHERE place IS NOT NULL",
-      // Plaza reads the feeds of an ingest process once a second.
+      // The index finds the feeds of an ingest process, which Plaza reads once a second.
       "CREATE INDEX live_videos_by_ingest ON live_videos (feed_ingest) WHERE feed_ingest IS NOT NULL",
-      // The console reads the running broadcasts once a second.
+      // The index finds the running broadcasts, which the console reads once a second.
       "CREATE INDEX live_videos_running ON live_videos (id) WHERE state IN ('live', 'reconnecting', 'key_replaced', 'key_dead', 'ending')",
       // The ingest processes that have feeds, each with the machine's time at which the process was last seen.
       "CREATE TABLE live_ingests (id TEXT NOT NULL, seen_ms BIGINT NOT NULL, PRIMARY KEY (id))",
-      // LIVE-25: the pages that show a video, including the original page. The primary key has the order in which a page lists its videos.
+      // LIVE-25: the pages that show a video, including the original page. The primary key sorts the rows in the order in which a page lists its
+      // videos.
       `CREATE TABLE live_video_pages (
         page BIGINT NOT NULL, video BIGINT NOT NULL, original_page BIGINT NOT NULL, PRIMARY KEY (page, video)
       ) WITHOUT ROWID`,

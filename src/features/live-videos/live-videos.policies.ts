@@ -36,8 +36,8 @@ async function pagesShowing({ node, reader, ports }: PolicyInput): Promise<reado
 }
 
 /**
- * The policy of all operations on live videos except reading (C1). Comments and reactions have this policy, too, because they exist only on the
- * original page (LIVE-26).
+ * The policy of all operations on live videos except reading (C1). Operations on comments and reactions have this policy, too, because comments and
+ * reactions exist only on the original page (LIVE-26).
  */
 export const liveVideo = definePolicy({
   ...words,

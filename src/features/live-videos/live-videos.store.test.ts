@@ -1,4 +1,4 @@
-/** Tests which videos a statement takes: each test also has videos of other pages, places and countries. */
+/** Tests which videos an SQL statement selects: each test also stores videos of other pages, places and countries. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";

@@ -17,8 +17,8 @@ export interface LiveVideoRow extends Row {
   /** The place of the video as JSON: `{id?, location?{latitude, longitude}}`. */
   place: string | null;
   /**
-   * The codes of the countries where the video may be watched. There are spaces around each code (` DE FR `), so that SQL can search for ` DE `. If
-   * the text is empty, the video may be watched in all countries.
+   * The codes of the countries where the video may be watched. A space precedes and follows each country code (` DE FR `), so that SQL can search for
+   * ` DE `. If the text is empty, the video may be watched in all countries.
    */
   countries: string;
   excluded_countries: string;
@@ -82,7 +82,10 @@ export const findVideoByKey = (reader: Reader, hash: string): Promise<LiveVideoR
 
 const newestOfPage = { columns: ["p.video"], direction: "descending", keyOf: (row: LiveVideoRow) => [row.id] } as const;
 
-/** Lists the page's own videos, and the videos that other pages share with it (LIVE-25). Shared videos that were taken down are left out (D-110). */
+/**
+ * Lists the page's own videos, and the videos that other pages share with it (LIVE-25). The list leaves out shared videos that were taken down
+ * (D-110).
+ */
 export function listVideosOfPage(reader: Reader, page: NodeId, request: PageRequest): Promise<ListPage<LiveVideoRow>> {
   const ofPage = append(
     table.select,
@@ -144,7 +147,7 @@ export async function deleteVideosOfPage(tx: Transaction, page: NodeId): Promise
 
 /** Removes a deleted place from its videos. The videos keep only their coordinates; videos without coordinates leave the live map. */
 export async function forgetPlace(tx: Transaction, place: NodeId): Promise<void> {
-  // The text of a place begins with the id of the place. After the id the text has `}` or `,`, and the character `~` sorts after both.
+  // The text of a place begins with the id of the place. The id is followed by `}` or `,`, and the character `~` sorts after both.
   const start = `{"id":"${place}"`;
   const there = await tx.all<LiveVideoRow>(append(table.select, "WHERE t.place >= ? AND t.place < ?", [start, `${start}~`]));
   for (const row of there) {

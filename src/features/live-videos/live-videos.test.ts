@@ -123,7 +123,7 @@ onEachDatabase("live videos", (database) => {
       { id: "0" },
       "999999",
       { id: "999999", location: { latitude: 0, longitude: 0 } },
-      // These are ids of nodes of other types.
+      // The ids belong to nodes of other types.
       "5301",
       "1001",
       "3001",

@@ -46,14 +46,14 @@ import { declaredPlace, placeOf } from "./viewing/place.ts";
 import { targetingColumnsOf, targetingOf } from "./viewing/watching.ts";
 
 /**
- * The statuses that an entry of a world file can have. An entry cannot have the status TAKEN_DOWN, because `condition` says that a video was taken
- * down.
+ * The statuses that an entry of a world file can have. An entry cannot have the status TAKEN_DOWN; instead, the property `condition` says that a
+ * video was taken down.
  */
 type PlainStatus = Exclude<Status, "TAKEN_DOWN">;
 
 /**
- * The values of `condition`. A condition distinguishes states that a world file shows with the same status: LIVE for the first three states, and VOD
- * for the last two.
+ * The values of `condition`. A condition distinguishes states that have the same status in a world file: LIVE for the first three states, and VOD for
+ * the last two.
  */
 const conditions = ["reconnecting", "key_dead", "ending", "taken_down", "lapsed"] as const satisfies readonly State[];
 
@@ -148,7 +148,8 @@ function reasonOf({ takedown_reason }: Entry, state: State): TakedownReason | nu
 }
 
 /**
- * D-51: returns the row of an entry. A video that a world file declares LIVE has no feed, and its broadcast does not end because of the missing feed.
+ * D-51: returns the row of the video that an entry declares. A video that a world file declares LIVE has no feed, and its broadcast does not end
+ * because of the missing feed.
  */
 function rowOf(one: Entry, world: World): LiveVideoRow {
   const now = unixSeconds(world.clock);
@@ -174,7 +175,7 @@ function rowOf(one: Entry, world: World): LiveVideoRow {
 
 /**
  * D-110: returns the deadline of a declared video. A video that is declared LIVE_STOPPED or PROCESSING does not change by itself, so it has no
- * deadline. In all other states, the timer begins now unless the entry has a deadline.
+ * deadline. In all other states, the timer of a declared video begins now unless the entry has a deadline.
  */
 function deadlineFor(row: LiveVideoRow, { deadline }: Entry, world: World): number | null {
   if (row.state === "stopped" || row.state === "processing") return null;

@@ -38,7 +38,8 @@ const newestFirst = { columns: ["i.id"], direction: "descending", keyOf: (row: S
 
 /**
  * Lists the items of the generation that the feed shows. The list is read with one SQL statement, so that no page mixes the items of two generations.
- * The statement has a subquery, because with a join PostgreSQL does not use the order of the index and sorts the whole generation for each page.
+ * The statement uses a subquery, because with a join PostgreSQL would not use the order of the index and would sort the whole generation for each
+ * page.
  */
 export async function listItems(reader: Reader, feed: string, page: PageRequest): Promise<ListPage<ItemRow>> {
   const found = await readPage<StoredRow>(
@@ -59,7 +60,10 @@ export async function listAllItems(reader: Reader, generation: number): Promise<
   return rows.map(itemOf);
 }
 
-/** The numbers of rows that one SQL statement can have. Only three numbers are used, so that the database keeps all statements prepared. */
+/**
+ * The numbers of rows that one SQL statement can have. A statement has one of only three numbers of rows, so that the database keeps all statements
+ * prepared.
+ */
 const GROUP_SIZES = [100, 10, 1] as const;
 
 function* groupsOf<T>(rows: readonly T[]): Generator<readonly T[]> {
@@ -93,8 +97,8 @@ export interface KnownItem {
 
 /**
  * The SQL statements that look up items, by the number of their retailer_ids. A subquery looks up each retailer_id, because both databases always use
- * the index for a subquery. With `IN`, SQLite would read the whole generation. With a join, PostgreSQL would read the whole generation, because the
- * statistics of PostgreSQL lag behind a growing table.
+ * the index for a subquery. If the statement used `IN`, SQLite would read the whole generation. If the statement used a join, PostgreSQL would read
+ * the whole generation, because PostgreSQL's statistics lag behind a growing table.
  */
 const lookUps = new Map<number, string>(
   GROUP_SIZES.map((ids) => [
@@ -121,7 +125,7 @@ export async function findItems(reader: Reader, generation: number, retailerIds:
   return known;
 }
 
-/** Returns whether a feed other than `feed` shows an item with the given id. The statement looks up the id once in each feed. */
+/** Returns whether a feed other than `feed` shows an item with the given id. The SQL statement looks up the id once in each feed. */
 export async function isItemOfOtherFeed(reader: Reader, feed: string, id: string): Promise<boolean> {
   const found = await reader.get(sql`
     SELECT 1 AS one FROM product_feeds f

@@ -30,8 +30,8 @@ const numberFields: Readonly<Record<string, Field<ItemRow>>> = {
 };
 
 /**
- * D-56: the fields of an item. The document does not define the fields. A request without `fields` gets the fields that every item has. A price is a
- * text with a decimal number, because a binary float could change its digits. A date is ISO 8601, as in the feed.
+ * D-56: the fields of an item. The interface's document does not define the fields of an item. A request without `fields` gets the fields that every
+ * item has. A price is a text with a decimal number, because a binary float could change its digits. A date is written in ISO 8601, as in the feed.
  */
 const articleOrPublication: FieldSet<ItemRow> = {
   fields: { id: text, ...Object.fromEntries(itemFields.map((field) => [field, numberFields[field] ?? text])) },
@@ -216,7 +216,7 @@ export const listArticlesAndPublications = listOperation({
   summary: "Lists the article and publication items that a product feed ingested, newest first.",
   clauses: [
     ...["G2-1", "G2-4", "G2-5", "G2-6", "G2-7", "G2-8", "G2-9", "G2-10", "G2-11", "G2-12", "G2-13"],
-    // The edge has only the operation that lists items, so Plaza refuses requests that create, update or delete items.
+    // The edge `articles_and_publications` has only the operation that lists items, so Plaza refuses requests that create, update or delete items.
     ...["G2-14", "G2-15", "G2-16"],
     "AUTH-19",
   ],

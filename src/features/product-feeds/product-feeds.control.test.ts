@@ -18,7 +18,7 @@ onEachDatabase("feed uploads", (database) => {
     expect(body).toMatchObject({ status: "done", format: "csv", ...counts, errors: [], started_time: 1_795_000_000, ended_time: 1_795_000_000 });
     expect(body.problem).toBeUndefined();
     expect(await idsOf()).toEqual(["a", "b"]);
-    // The file itself is deleted after it was ingested.
+    // Plaza deletes the file of an upload after it has ingested the file.
     expect(await plaza.dump(["feed_upload_parts.n"])).toEqual([]);
   });
 

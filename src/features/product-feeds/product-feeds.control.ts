@@ -114,7 +114,7 @@ const readQuery = Type.Object({
   ),
 });
 
-/** The greatest size of a JSON body that has the address of a file. A body with an address usually has a few hundred bytes. */
+/** The greatest size of a JSON body that has the address of a file. A request body with the address of a file usually has a few hundred bytes. */
 const URL_BODY_BYTES_MAX = 65_536;
 
 async function feedOf({ world, path }: ControlRequest): Promise<string> {
@@ -217,7 +217,10 @@ export const feedControlRoutes: readonly ControlRoute[] = [
   }),
 ];
 
-/** The time after which an upload that is not read is stuck: fetching a file takes half an hour at most, and reading a file takes some minutes. */
+/**
+ * The time after which an upload whose file has not been read counts as stuck: fetching a file takes half an hour at most, and reading a file takes
+ * some minutes.
+ */
 const STUCK_AFTER_SECONDS = 3_600;
 
 const stuckText: Readonly<Record<string, string>> = {

@@ -40,7 +40,7 @@ export async function handleUpdateFeed(request: OperationRequest<Static<typeof u
   if (feed === undefined) throw notFoundNode(request);
   const schedules = storedSchedules(params, world, feed);
   await saveSettings(tx, node.id, { name: params.name ?? feed.name, ...schedules });
-  // A schedule that the request does not contain keeps the time of its next fetch.
+  // If the request does not contain a schedule of the feed, the time of the schedule's next fetch does not change.
   const named = (kind: ScheduleKind) => (params[kind] === undefined ? undefined : schedules[kind]);
   await planFetches(tx, world, node.id, { schedule: named("schedule"), update_schedule: named("update_schedule") });
   return { success: true };
@@ -91,7 +91,7 @@ async function take(request: CreateUpload, { filename, bytes }: UploadedFile): P
   try {
     return await receiveFile(request.world, request.node.id, inOnePiece(bytes), { ...inputOf(request), file_name: filename });
   } catch (error) {
-    // Errors that do not concern the file are passed on, such as the error for too many waiting uploads.
+    // Errors that do not concern the file, such as the error for too many waiting uploads, are thrown again.
     throw error instanceof FeedFileProblem ? invalidParameter("file", `is refused: ${error.message}`) : error;
   }
 }
@@ -111,7 +111,7 @@ export async function handleListUploadErrors({ node, page }: ListRequest, reader
   return pageOf(upload === undefined ? [] : errorsOf(upload), page);
 }
 
-/** Returns a page of a list that is in memory. The key of a row is the row's index. */
+/** Returns a page of a list that is in memory. The key of a row in the page's cursors is the row's index. */
 function pageOf<R>(rows: readonly R[], { limit, after, before, isInclusive }: PageRequest): ListPage<R> {
   const indexOf = (key: readonly string[] | undefined): number | undefined => (key === undefined ? undefined : Number(key[0]));
   const own = isInclusive === true ? 0 : 1;
@@ -123,7 +123,8 @@ function pageOf<R>(rows: readonly R[], { limit, after, before, isInclusive }: Pa
 }
 
 /**
- * Deletes a feed. Jobs delete its items and files afterwards, because a feed may have millions of items. Returns false if the feed does not exist.
+ * Deletes a feed. Jobs delete the feed's items and files afterwards, because a feed may have millions of items. Returns false if the feed does not
+ * exist.
  */
 export async function removeFeed(tx: Transaction, world: World, feed: NodeId): Promise<boolean> {
   if (!(await deleteFeed(tx, feed))) return false;

@@ -13,13 +13,13 @@ export const requiredFields = ["retailer_id", "name", "image_url", "url"] as con
 
 export const isRequired = (field: ItemField): boolean => (requiredFields as readonly ItemField[]).includes(field);
 
-/** The values of a row as the file has them, untrimmed. An empty text counts as an absent value. */
+/** The values of a row as the file contains them, untrimmed. An empty text counts as a missing value. */
 export type RawItem = { [field in ItemField]?: string };
 
 /** A valid item. */
 export interface Item {
   readonly retailer_id: string;
-  /** The values in the order of `keptFields`; null stands for an absent value. Nulls at the end are left out. */
+  /** The values in the order of `keptFields`; null stands for an absent value. Nulls at the end of the list are left out. */
   readonly values: readonly ItemValue[];
 }
 
@@ -39,7 +39,7 @@ export class BadItem {
   ) {}
 }
 
-/** The other names that a field has in shopping feeds, RSS and Atom, in order of precedence. */
+/** The other names of each item field in shopping feeds, RSS and Atom, in order of precedence. */
 const ALIASES = {
   retailer_id: ["id", "guid"],
   name: ["title"],
@@ -167,7 +167,7 @@ const withoutPrice = new BadItem("sale_price", "is given without a price");
 const missingId = new BadItem("retailer_id", "is missing");
 
 /**
- * Validates a row. Empty values count as absent. If `warn` is given, a wrong optional value is left out and passed to `warn` (D-141). If `warn` is
+ * Validates a row. Empty values count as missing. If `warn` is given, a wrong optional value is left out and passed to `warn` (D-141). If `warn` is
  * not given, an item with a wrong optional value is bad.
  */
 export function readItem(raw: RawItem, warn?: (wrong: BadItem) => void): Item | BadItem {
@@ -209,8 +209,8 @@ const PRICE_WITH_CURRENCY = /^(\S+) +([A-Z]{3})$/;
 const twoCurrencies = new BadItem("currency", "differs from the currency of the price");
 
 /**
- * Moves the currency of a price such as `12.50 EUR` to the field `currency`. If a price has another currency than the row, the price is left out if
- * `warn` is given; otherwise the item is bad.
+ * Moves the currency of a price such as `12.50 EUR` to the field `currency`. If the currency of a price differs from the currency of the row, the
+ * price is left out if `warn` is given; otherwise the item is bad.
  */
 function withCurrency(raw: RawItem, warn: ((wrong: BadItem) => void) | undefined): RawItem | BadItem {
   let read = raw;
@@ -255,7 +255,8 @@ const notStorable = new BadItem(undefined, "contains U+0000 or a lone surrogate"
 /** Returns the values of an item as they are stored, a JSON list, or a `BadItem` if a text cannot be stored. */
 export function textOfItem({ retailer_id, values }: Item): string | BadItem {
   const json = JSON.stringify(values);
-  // JSON.stringify escapes characters that cannot be stored, so only the few items with an escape or U+FFFD need the full check.
+  // JSON.stringify writes characters that cannot be stored as escape sequences, so only the few items with an escape sequence or U+FFFD need the full
+  // check.
   if (json.includes("\\u") || json.includes("\uFFFD") || retailer_id.includes("\uFFFD") || !isStorableText(retailer_id)) {
     const broken = brokenText([retailer_id, ...values].join(" "));
     if (broken !== undefined) return broken;

@@ -12,10 +12,10 @@ export const productFeedMigrations: readonly Migration[] = [
       ) WITHOUT ROWID`,
       "CREATE INDEX product_feeds_by_catalog ON product_feeds (catalog, id)",
       "CREATE TABLE feed_generations (feed BIGINT NOT NULL, generation BIGINT NOT NULL, PRIMARY KEY (feed, generation)) WITHOUT ROWID",
-      // The table `feed_generation_slots` has the counters that number the generations. No number is used twice, so a feed never shows the items of a
-      // run that another run has replaced. Each slot has one counter. A generation's number modulo 64 is the slot of its counter.
+      // The table `feed_generation_slots` has the counters that number the generations. No generation number is used twice, so a feed never shows the
+      // items of a run that another run has replaced. Each slot has one counter. A generation's number modulo 64 is the slot of its counter.
       "CREATE TABLE feed_generation_slots (slot INTEGER PRIMARY KEY, generation BIGINT NOT NULL) WITHOUT ROWID",
-      // The column `item` has a JSON list of values without names (product-feeds.items.ts), which is a third smaller than an object.
+      // The column `item` contains a JSON list of values without names (product-feeds.items.ts), which is a third smaller than an object.
       `CREATE TABLE feed_items (
         generation BIGINT NOT NULL, id BIGINT NOT NULL, retailer_id TEXT NOT NULL, position BIGINT NOT NULL, item TEXT NOT NULL,
         PRIMARY KEY (generation, id)

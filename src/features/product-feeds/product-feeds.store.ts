@@ -12,9 +12,9 @@ export interface FeedRow extends Row {
   name: string;
   /** The number of the generation whose items the feed shows. */
   generation: number;
-  /** The number of items that the feed shows. The number is stored, so that a summary costs one lookup (D-56). */
+  /** The number of items that the feed shows. The number of items is stored with the feed, so that a summary costs one lookup (D-56). */
   item_count: number;
-  /** The schedule as JSON of a `Schedule`; null if the feed has no such schedule. */
+  /** The schedule whose files replace the feed's items, as JSON of a `Schedule`; null if the feed does not have this schedule. */
   schedule: string | null;
   update_schedule: string | null;
 }
@@ -64,11 +64,13 @@ export async function countFeedsOfCatalog(reader: Reader, catalog: NodeId): Prom
 }
 
 /**
- * The number of counters that number the generations. With 64 counters, feeds rarely wait for each other. A generation's number modulo 64 identifies
- * its counter.
+ * The number of counters that number the generations. With 64 counters, the ingestions of different feeds rarely wait for the same counter. A
+ * generation's number modulo 64 identifies its counter.
  */
 const GENERATION_SLOTS = 64;
-/** Returns the counter of a feed. The result depends on all digits of the feed's id, because the last digits of ids are often equal. */
+/**
+ * Returns the counter of a feed. The number of the counter depends on all digits of the feed's id, because the last digits of ids are often equal.
+ */
 const slotOf = (feed: string): number => [...feed].reduce((sum, digit) => (sum * 7 + Number(digit)) % GENERATION_SLOTS, 0);
 
 /** Creates a generation of the feed and returns its number, which no other generation of the world has had. */

@@ -54,7 +54,8 @@ onEachDatabase("product feeds", (database) => {
 
   test("D-145: callers with access to the catalog read it, its feeds and a feed", async () => {
     const plaza = await openPlaza({ database, world });
-    // The token is in the query: a request for only an id, with a bearer header, may be for a migration intent, and has errors of its own (D-20).
+    // The token is in the query, because a request that has only an id and a bearer header may be for a migration intent, and has errors of its own
+    // (D-20).
     const get = async (path: string, access_token = "reader") => (await plaza.get(`/v25.0/${path}`, { query: { access_token } })).body;
     expect((await plaza.get("/v25.0/8001", { bearer: "reader", query: { fields: "name,vertical" } })).body).toEqual({
       ...{ id: "8001", name: "Books", vertical: "commerce" },

@@ -127,7 +127,7 @@ onEachDatabase("D-147: uploads over the graph", (database) => {
       items_replaced: 1,
       items_removed: 0,
     });
-    // A file that cannot be used changes nothing, and a file without rows changes nothing.
+    // A file that cannot be used and a file without rows do not change the feed.
     await take("<html></html>", { update_only: true });
     await take(csv(), { update_only: true });
     expect(await get("8101", { fields: "product_count" })).toEqual({ id: "8101", product_count: 4_101 });

@@ -1,6 +1,6 @@
 /**
- * D-149: the webhook field `product_feed` of catalogs. The document has no webhooks of catalogs, but platforms of this kind send one after they have
- * read a feed file.
+ * D-149: the webhook field `product_feed` of catalogs. The interface's document has no webhooks of catalogs, but similar platforms send a webhook
+ * after they have read a feed file.
  */
 import { type Static, Type } from "typebox";
 import { defineWebhookField, EXAMPLE_ID, payloadId } from "#webhooks/catalogue/field";

@@ -23,7 +23,10 @@ import {
 import { planFetches } from "./schedules/fetches.ts";
 import { readSchedule, type ScheduleKind, scheduleWords, storedSchedule } from "./schedules/schedule.ts";
 
-/** Returns the schema of an item's field in a world file. A number may be a JSON number; apart from that, a value is validated as in a feed file. */
+/**
+ * Returns the schema of an item's field in a world file. A number may also be a JSON number; in all other respects, Plaza validates a value as in a
+ * feed file.
+ */
 const schemaOfField = (field: ItemField) => {
   const description = meaningOf(field);
   return isRequired(field) ? Type.String({ description }) : Type.Optional(Type.Union([Type.String(), Type.Number()], { description }));

@@ -9,8 +9,8 @@ import { DEDUP_WINDOW_SECONDS } from "../app-events.limits.ts";
 export type FingerprintKey = readonly [number, number];
 
 /**
- * The key of the indexes in which a search is limited to one app. Indexes of one app need no secret: if an app sends many texts with the same
- * fingerprint, only the searches of this app become slow.
+ * The key of the indexes in which a search is limited to one app. An index whose searches are limited to one app needs no secret: if an app sends
+ * many texts with the same fingerprint, only the searches of this app become slow.
  */
 const NO_KEY: FingerprintKey = [0, 0];
 

@@ -128,7 +128,7 @@ function refusalShown({ history }: LiveVideoRow): Pick<LiveState, "refused"> {
 
 /**
  * The result of a change to a live video. `missing`: the video does not exist or was deleted. `refused`: the video is unchanged, because the table of
- * states has no such transition.
+ * states does not allow the transition.
  */
 export type TransitionResult = { readonly is: "done" | "refused"; readonly state: LiveState } | { readonly is: "missing" };
 

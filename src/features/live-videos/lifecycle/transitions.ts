@@ -249,7 +249,7 @@ async function announceMove(tx: Transaction, world: World, row: LiveVideoRow, be
   else if (statusOf[before] !== statusOf[row.state]) await announce(tx, world, row);
 }
 
-/** LIVE-14: the recording of a deleted video is removed by a job, so that the recording is removed even if the process dies. */
+/** LIVE-14: a job removes the recording of a deleted video, so that the recording is removed even if the process dies. */
 const REMOVAL_JOB = "live_recording_removal";
 
 /** Schedules the removal of a video's recording. The caller must use the transaction that deletes the video. */
@@ -260,7 +260,7 @@ export async function dropRecording(tx: Transaction, world: World, video: string
 export const recordingRemovals: JobKind<World> = {
   kind: REMOVAL_JOB,
   async run(world, video, _payload, job) {
-    // A server without a folder of recordings has no recording to remove.
+    // If the server has no folder of recordings, no recording can exist.
     if (world.recordings !== undefined) await removeRecording(world.recordings, world.name, video);
     await world.database.write((tx) => job.settle(tx));
   },

@@ -85,18 +85,18 @@ test("D-296: the playlist of an ended broadcast ends at once, even after a kill,
   const { world, time, ticketOf, record, playlist } = await open();
   const ticket = await ticketOf("1");
   expect(await playlist("1", ticket)).toBe("starting");
-  // The process that received the feed was killed, so the recording has no end.
+  // The process that received the feed was killed, so the recording has no end mark.
   record("1", `2000 9 ${time.realMs - 5_000}\n`);
   expect(await playlist("1", ticket)).toBe("whole");
   time.realMs += HOUR_MS;
   expect(await playlist("1", ticket)).toBe("whole");
-  // The last segment is written while a player waits for it.
+  // The ingest process writes the last segment while a player waits for the segment.
   record("1", `2000 9 ${time.realMs - 1_000}\n`);
   const waiting = readPlaylist(world, "1", ticket, anybody, Bun.sleep);
   record("1", `1000 9 ${time.realMs + 1_000}\nend\n`);
   const found = await waiting;
   expect(typeof found === "string" ? found : found.playlist.split("\n").slice(-4)).toEqual(["#EXTINF:1.000,", "1/2.ts", "#EXT-X-ENDLIST", ""]);
-  // The recording of a live video counts as growing, however long no segment arrives.
+  // Plaza assumes that the recording of a live video still grows, even if no segment arrives for a long time.
   const live = await ticketOf("5");
   time.realMs += HOUR_MS;
   record("5", "2000 9 1000\nend\n");

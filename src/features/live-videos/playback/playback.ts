@@ -17,7 +17,7 @@ import { type KeptPlaylist, readKeptPlaylist, withEnd } from "./playlist.ts";
 
 /**
  * The reason why a player's request is refused. `missing`: the video does not exist, is not embeddable, is not published, or was taken down. The
- * viewer must not learn which of the reasons for `missing` applies.
+ * viewer must not learn why the video counts as missing.
  */
 export type PlaybackRefusal = "missing" | Extract<RefusalToWatch, "not_in_this_country" | "starting" | "not_on_mobile_web_until_vod">;
 
@@ -27,13 +27,13 @@ export interface PlayerView {
 }
 
 /**
- * The time for which a ticket is valid: as long as a long broadcast with its pauses. The player's page gets a new ticket each time the page is
+ * The time for which a ticket is valid, which is enough for a long broadcast with pauses. The player's page gets a new ticket each time the page is
  * loaded.
  */
 const TICKET_MS = 12 * 3_600_000;
 /**
  * The ingest process writes the last segment of a recording a second or two after the end of the broadcast. If the recording has not grown for more
- * than 10 s, the ingest process was killed.
+ * than 10 s, Plaza assumes that the ingest process was killed.
  */
 const WRITTEN_WITHIN_MS = 10_000;
 /**
@@ -60,7 +60,7 @@ export async function openPlayer(world: World, id: string, viewer: Viewer): Prom
   return { title: typeof found === "string" ? null : found.title, ticket: world.sealer.seal(JSON.stringify(ticket)) };
 }
 
-/** Returns the playlist of a video. The result is `starting` if the video starts soon, or if nothing is recorded yet. */
+/** Returns the playlist of a video. Returns `starting` instead of a playlist if the video starts soon, or if nothing is recorded yet. */
 export async function readPlaylist(
   world: World,
   id: string,

@@ -77,12 +77,12 @@ test("a playlist is created once for all viewers, and again when a segment, an e
   expect((await read()).openUntilRealMs).toBeUndefined();
   record(2, "1000 900 60000\n");
   expect(await segments()).toEqual(["1/0.ts", "1/1.ts", "2/0.ts"]);
-  // The second session continues, although the first session is over.
+  // The second session of the recording continues, although the first session has ended.
   expect((await read()).openUntilRealMs).toBe(61_000);
   record(2, "2000 900 61000\n");
   expect((await read()).openUntilRealMs).toBe(63_000);
   record(2, "end\n");
   expect((await read()).openUntilRealMs).toBeUndefined();
-  // The playlist of another video is not the kept one.
+  // For another video, Plaza does not return the playlist that it has in memory.
   expect((await readKeptPlaylist(world, recordings, "8", null)).playlist).toBeUndefined();
 });

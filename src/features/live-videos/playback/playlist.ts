@@ -1,4 +1,4 @@
-/** Makes the HLS playlist of a recording (RFC 8216). The playlist grows while the video is live, and gets an end after the broadcast. */
+/** Makes the HLS playlist of a recording (RFC 8216). The playlist grows while the video is live, and gets an end mark after the broadcast. */
 import type { World } from "#graph/worlds/world";
 import { BoundedMap } from "#kernel/bounded-map";
 import { type RecordedSession, readRecording, recordingVersion } from "#recordings/read-recording";
@@ -16,7 +16,7 @@ export function playlistOf(sessions: readonly RecordedSession[], fromRealMs: num
   const lines = ["#EXTM3U", "#EXT-X-VERSION:3", `#EXT-X-TARGETDURATION:${SEGMENT_SECONDS_MAX}`, "#EXT-X-PLAYLIST-TYPE:EVENT"];
   for (const [index, { session, segments }] of parts.entries()) {
     for (const [nth, { number, durationMs, beganRealMs, isDiscontinuous }] of segments.entries()) {
-      // The first segment of each later feed has other time stamps, and perhaps another picture size.
+      // In each later feed, time stamps begin anew, and the pictures may have another size.
       const isBreak = nth === 0 ? index > 0 : isDiscontinuous;
       if (isBreak) lines.push("#EXT-X-DISCONTINUITY");
       if (isBreak || nth === 0) lines.push(`#EXT-X-PROGRAM-DATE-TIME:${new Date(beganRealMs).toISOString()}`);

@@ -26,12 +26,12 @@ export function streamAddressOf({ streaming }: Pick<World, "streaming">, baseUrl
   };
 }
 
-/** Returns the address of the player's page. The frame in `embed_html` shows this page, and people can open the page directly. */
+/** Returns the address of the player's page. The frame in `embed_html` shows the player's page, and people can also open this page directly. */
 export const playerUrl = (baseUrl: string, id: string): string => `${baseUrl}/player/${id}`;
 
 /**
- * LIVE-29: the size of the player is 16x9 until an encoder has sent pictures. After that, the height follows from the shape of the encoder's
- * pictures.
+ * LIVE-29: the size of the player is 16x9 until an encoder has sent pictures. After the first pictures, the height of the player follows from the
+ * shape of the pictures.
  */
 const WIDTH = 1280;
 const HEIGHT = 720;

@@ -12,7 +12,7 @@ export interface Targeting {
   readonly excluded_countries?: readonly string[];
 }
 
-/** The countries in the form in which the store has them: codes between spaces, such as ` DE FR `, or an empty text. */
+/** The countries as the database stores them: codes between spaces, such as ` DE FR `, or an empty text. */
 export interface TargetingColumns {
   readonly countries: string;
   readonly excluded_countries: string;
@@ -60,7 +60,7 @@ export type RefusalToWatch = (typeof refusalsToWatch)[number];
 export function refusalToWatch(row: LiveVideoRow, viewer: Viewer, nowMs: number): RefusalToWatch | undefined {
   if (isTakenDown(row.state)) return "not_shown";
   if (!isPublished(row.state)) return "not_published";
-  // LIVE-24: the country is checked first, so that viewers in other countries learn nothing more about the video.
+  // LIVE-24: the country is checked before the checks below, so that viewers in excluded countries learn nothing more about the video.
   if (!isOpenTo(row, viewer.country)) return "not_in_this_country";
   if (isLive(row.state) && row.broadcast_start_ms !== null && nowMs < row.broadcast_start_ms + START_DELAY_MS) return "starting";
   if (viewer.isMobileWeb && row.state !== "vod") return "not_on_mobile_web_until_vod";

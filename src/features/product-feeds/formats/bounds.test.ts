@@ -67,7 +67,7 @@ test("CSV: a row of the maximum length is a row, and a longer one is not, in one
       [head, row.slice(0, 500_000), `${row.slice(500_000)}\nb,n,u,i`],
     ]) {
       const { reader, rows, bad } = open();
-      // The text is so long that the reader has begun.
+      // The text is long enough for the reader to detect the format and begin.
       reader.push(head.replace("\n", "\n\n".repeat(10_000)));
       for (const piece of pieces) reader.push(piece.replace(head, ""));
       reader.end();

@@ -10,8 +10,8 @@ export type Bytes = AsyncIterable<Uint8Array>;
 /** The length of the longest byte order mark or file signature. */
 const MARK_BYTES = 4;
 /**
- * The number of bytes by which deflate data without a signature are recognized. If the bytes are not deflate data, unpacking this number of bytes
- * fails.
+ * The number of bytes by which deflate data without a signature are recognized. If a file does not contain deflate data, unpacking its first bytes
+ * fails within this number of bytes.
  */
 const START_BYTES = 1_024;
 
@@ -37,7 +37,10 @@ export async function* textOf(file: Bytes): AsyncGenerator<string> {
   if (rest !== "") yield rest;
 }
 
-/** Joins the first chunks of a file until they have `START_BYTES` bytes, or until the file ends. Later chunks are passed on unchanged. */
+/**
+ * Joins the first chunks of a file until they have `START_BYTES` bytes, or until the file ends. All chunks after the first `START_BYTES` bytes are
+ * passed on unchanged.
+ */
 async function* fromStart(file: Bytes): AsyncGenerator<Uint8Array> {
   let start: Uint8Array | undefined = new Uint8Array(0);
   for await (const bytes of file) {
@@ -140,7 +143,8 @@ function isRawDeflate(bytes: Uint8Array): boolean {
   try {
     // Deflate unpacks one byte to at most 1,032 bytes.
     const text = inflateRawSync(start, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: 1_032 * START_BYTES });
-    // Real deflate data unpack to at least about their own length. Bytes that only happen to begin like deflate data unpack to only a few bytes.
+    // Real deflate data become at least about as long as before when they are unpacked. Bytes that begin like deflate data by chance unpack to only a
+    // few bytes.
     return text.length > start.length / 2 && isText(text);
   } catch {
     return false;

@@ -1,15 +1,14 @@
 /**
  * Splits the text of CSV and TSV files into rows (RFC 4180, with any one character as the delimiter). The text may arrive in pieces of any length.
- * The sink gets a row when the end of the row has arrived. `\n` ends a row, with or without `\r` before it. Blanks after a closing quote are left
- * out.
+ * The sink gets a row when the end of the row has arrived. A row ends with `\n` or `\r\n`. Blanks after a closing quote do not belong to the value.
  *
- * After a row with wrong quotes, the reader continues with the second line of the row. The reader does not continue after the end of the row, because
- * an unclosed quote makes the rest of the file belong to the row.
+ * After a row with wrong quotes, the reader continues with the second line of the row. The reader does not continue after the end of such a row,
+ * because an unclosed quote makes the rest of the file belong to the row.
  */
 import { RESCANNED_CHARACTERS_MAX, ROW_CHARACTERS_MAX } from "../product-feeds.limits.ts";
 
 interface CsvRowSink {
-  /** Takes the values of a row. `line` is the line on which the row begins, counted from 1. */
+  /** Receives the values of a row. `line` is the line on which the row begins, counted from 1. */
   values(line: number, values: readonly string[]): void;
   bad(line: number, reason: string): void;
 }
@@ -39,7 +38,7 @@ export class CsvRows {
   /** The index of the next row in the text (`#start`), and the line of the file on which the row begins (`#line`). */
   #start = 0;
   #line = 1;
-  /** Whether the text begins with the rest of a line that is skipped. */
+  /** Whether the text begins with the rest of a line that the reader skips. */
   #isSkipping = false;
   /**
    * An incomplete row is read again when the text has this length, which is twice its last length, so that the row is not read again for each new

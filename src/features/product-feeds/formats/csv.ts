@@ -3,7 +3,7 @@ import { fieldOf, type ItemField, type RawItem, requiredFields } from "../produc
 import { CsvRows } from "./csv-rows.ts";
 import { FeedFileProblem, type RowReader, type RowSink } from "./rows.ts";
 
-/** The delimiters that are detected, in the order of preference. */
+/** The delimiters that Plaza can detect, in the order of preference. */
 export const delimiters = [",", "\t", ";", "|"] as const;
 
 interface Header {
@@ -43,7 +43,7 @@ export class CsvReader implements RowReader {
     this.#sink.bad(line, reason);
   }
 
-  /** Takes the values of a row. A carriage return at the end of the last value does no harm, because `readItem` trims values. */
+  /** Receives the values of a row. A carriage return at the end of the last value does no harm, because `readItem` trims values. */
   #take(line: number, values: readonly string[]): void {
     if (this.#header === undefined) {
       if (!isAboveHeader(values))
@@ -90,7 +90,7 @@ function headerOf(names: readonly string[], warnRepeated: (field: ItemField) => 
 
 /**
  * Returns the delimiter of a `sep=` line, or the delimiter with which the header names the most fields of items. `start` is the beginning of the
- * file.
+ * file's text.
  */
 export function delimiterOf(start: string, candidates: readonly string[]): string {
   const [, stated] = /^\s*"?sep=([^\r\n"])/i.exec(start) ?? [];

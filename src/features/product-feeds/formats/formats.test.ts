@@ -283,7 +283,7 @@ describe("D-56: RSS and Atom", () => {
     const long = `<rss><channel><item><title>${"x".repeat(2 * VALUE_CHARACTERS_MAX)}</title></item><item><guid>b</guid></item></channel></rss>`;
     const found = await read(long);
     expect(found.bad).toEqual([]);
-    // A reader keeps only the beginning of a long value, so much that the kept text is still too long for its field.
+    // A reader keeps only the beginning of a long value; the kept text is still longer than the limit of its field.
     expect(found.rows.map(({ retailer_id, name = "" }) => ({ retailer_id, isLong: name.length > VALUE_CHARACTERS_MAX }))).toEqual([
       { retailer_id: undefined, isLong: true },
       { retailer_id: "b", isLong: false },

@@ -41,8 +41,8 @@ export class FeedTextReader implements RowReader {
     const text = this.#start;
     this.#start = "";
     if (text.trim() === "") throw new FeedFileProblem("the file is empty");
-    // The beginning has the same length however the text was cut into pieces. A carriage return at the end of the beginning is left out, because a
-    // newline may follow it.
+    // The examined beginning of a file has the same length, no matter how the text was cut into pieces. A carriage return at the end of the examined
+    // text is left out, because a newline may follow it.
     const start = trimmedEnd(text.slice(0, START_CHARACTERS), "\r");
     // In files of old Macs, each line ends with a carriage return only.
     const hasOldLines = start.includes("\r") && !start.includes("\n");
@@ -53,7 +53,7 @@ export class FeedTextReader implements RowReader {
   }
 }
 
-/** Returns the format of a file and a reader for it. `start` is the beginning of the file. Throws `FeedFileProblem` for a JSON list. */
+/** Returns the format of a file and a reader for it. `start` is the beginning of the file's text. Throws `FeedFileProblem` for a JSON list. */
 function readerOf(start: string, requested: FeedFormat | undefined, sink: RowSink): { format: FeedFormat; reader: RowReader } {
   const [first] = start.trimStart();
   const format = requested ?? (first === "<" ? "xml" : first === "{" ? "jsonl" : undefined);
@@ -75,7 +75,7 @@ class JsonLinesReader implements RowReader {
   readonly #sink: RowSink;
   #text = "";
   #line = 1;
-  /** Whether the rest of the current line is skipped. */
+  /** Whether the reader skips the rest of the current line. */
   #isSkipping = false;
   #hasLine = false;
 

@@ -120,7 +120,7 @@ describe("D-313: files as programs write them", () => {
     }
     const right = ["<![CDATA[ a & b ]]>", "a &amp; &lt;&#38;&#x26;", "<!-- & -->x"];
     for (const address of right) expect((await read([...lines(address), "</item></channel></rss>"].join("\n"))).problem).toBeUndefined();
-    // The ampersand in a CDATA section does not hide the line of a later, wrong ampersand.
+    // The error names the line of the wrong ampersand, although a CDATA section before it contains an ampersand, too.
     const { problem } = await read([...lines("<![CDATA[ a & b ]]>"), "<link>x&y</link>", "</item></channel></rss>;"].join("\n"));
     expect(problem).toContain("line 8: this &");
   });
@@ -143,18 +143,18 @@ describe("D-313: files as programs write them", () => {
           ...{ level, strategy, problem: "the file is compressed with deflate; only gzip is unpacked" },
         });
     }
-    // Text in another encoding is not taken for deflate data.
+    // Plaza does not mistake text in another encoding for deflate data.
     const latin = Buffer.from([HEADER, `1,Caf\u00e9,https://shop.example/p/1,${PICTURE}`].join("\n"), "latin1");
     expect((await read(latin)).rows.map(({ name }) => name)).toEqual(["Caf\ufffd"]);
     expect((await read(`xz,${HEADER}\nx,${rowOf("1")}`)).rows).toEqual(items([2, "1"]));
   });
 });
 
-/** The reader begins when it has this number of characters, so each file has a long value or comment near its beginning. */
+/** A reader begins when it has received this number of characters, so each test file has a long value or comment near its beginning. */
 const LONG = "x".repeat(16_384);
 
 describe("any cut gives the same rows", () => {
-  /** Expects the same rows for each cut of a file: `first` arrives whole, and `rest` is cut at each byte. */
+  /** Expects that a file has the same rows no matter where it is cut: `first` arrives whole, and `rest` is cut at each byte in turn. */
   async function expectNoDifference(first: string, rest: string, expected: readonly { line: number; id: string; name: string }[]): Promise<void> {
     const [head, bytes] = [Buffer.from(first), Buffer.from(rest)];
     const whole = await read(head, bytes);
@@ -237,10 +237,10 @@ test("reading CSV with a quote at each line takes time in proportion to the file
     await read(`${HEADER}\n`, text);
     return process.cpuUsage(before).user / 1e6;
   };
-  // In the third line, an open quote stays open in all other lines, wherever the reading begins anew.
+  // In a file of lines like the third line, a quote stays open until the end of the file, no matter at which line the reader continues.
   for (const line of ['a,"t', '"a"b', '",5","', 'a,"t,"u"', '"""', 'a,""b']) {
     const seconds = await secondsOf(lines(line, 1 << 21));
-    // If each of 300,000 rows were read to the limit of a row, that would take hours.
+    // If the reader read each of 300,000 rows up to the greatest length of a row, the test would take hours.
     expect({ line, isLinear: seconds < 20 }).toEqual({ line, isLinear: true });
   }
 });

@@ -19,14 +19,14 @@ export interface RowSink {
    * for the next row. `warnings` lists the values that the reader left out.
    */
   row(line: number, raw: RawItem, warnings?: readonly Warning[]): void;
-  /** Takes a row that the reader cannot parse, with the reason. */
+  /** Receives a row that the reader cannot parse, with the reason. */
   bad(line: number, reason: string): void;
-  /** Takes a warning that concerns the whole file, such as a repeated column. The warning does not change the items of the file. */
+  /** Receives a warning that concerns the whole file, such as a repeated column. A warning about the file does not change the file's items. */
   warn(line: number, field: ItemField, reason: string): void;
 }
 
 export interface RowReader {
-  /** Takes the next piece of the file's text. Throws `FeedFileProblem` if the file cannot be used. */
+  /** Receives the next piece of the file's text. Throws `FeedFileProblem` if the file cannot be used. */
   push(text: string): void;
   /** Tells the reader that the file has ended. Throws `FeedFileProblem` if the file cannot be used. */
   end(): void;

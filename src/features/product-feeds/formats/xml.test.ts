@@ -34,7 +34,7 @@ test.each([
 ])("the picture of an item: %s", (_title, element, picture) => {
   expect(itemOf(`<guid>a</guid>${element}`)).toMatchObject({ retailer_id: "a" });
   expect(itemOf(`<guid>a</guid>${element}`)?.image_url).toBe(picture);
-  // An element with a name of the field has precedence over a picture element, in any order.
+  // An element whose name belongs to the field `image_url` has precedence over a picture element, in any order of the elements.
   expect(itemOf(`<image_url>named</image_url>${element}`)?.image_url).toBe("named");
   expect(itemOf(`${element}<g:image_link>named</g:image_link>`)?.image_url).toBe("named");
 });
@@ -50,7 +50,7 @@ test("the address is that of the page, not of the feed, of comments or of an edi
   expect(itemOf('<link rel="alternate" href="v"/>')).toEqual({ url: "v" });
   expect(itemOf("<link>plain</link>")).toEqual({ url: "plain" });
   expect(itemOf('<link href="u"/><link>plain</link>')).toEqual({ url: "u" });
-  // The text of an ignored link is not a value, neither of the link nor of the element before it.
+  // The text of an ignored link is a value neither of the link nor of the element before the link.
   expect(itemOf('<title>T</title><link rel="self" href="s">x</link>')).toEqual({ name: "T" });
 });
 

@@ -12,16 +12,16 @@ import { FeedFileProblem, type RowReader, type RowSink } from "./rows.ts";
 const ROOTS = new Set(["rss", "feed", "rdf"]);
 const ROWS = new Set(["item", "entry"]);
 /**
- * The longest tag or text, because the parser has the whole tag or text in memory. The limit allows the longest value even if each of its characters
- * is written as an entity.
+ * The longest tag or text, because the parser has the whole tag or text in memory. The limit of a text allows the longest value even if each of its
+ * characters is written as an entity.
  */
 const UNBROKEN_CHARACTERS_MAX = Math.max(8 * VALUE_CHARACTERS_MAX, ROW_CHARACTERS_MAX);
 
 /** The greatest number of open elements, because the parser keeps each open element in memory. Feeds need six levels of elements. */
 const DEPTH_MAX = 64;
 /**
- * Finds an ampersand that does not begin one of XML's own entities. In comments and CDATA sections this is not a mistake, because each ampersand
- * there is text.
+ * Finds an ampersand that does not begin one of XML's own entities. In comments and CDATA sections such an ampersand is not a mistake, because each
+ * ampersand is text there.
  */
 const OTHER_AMPERSAND = /&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[\da-f]{1,6});)/gi;
 
@@ -45,7 +45,7 @@ export class XmlReader implements RowReader {
   readonly #parser = new SaxesParser({ xmlns: false, position: true });
   #depth = 0;
   #row: OpenRow | undefined;
-  /** The number of characters since the last event of the parser. The parser may keep these characters in memory. */
+  /** The number of characters since the last event of the parser. The parser may keep the characters since its last event in memory. */
   #unbrokenCharacters = 0;
   /**
    * The line of the first `OTHER_AMPERSAND` since the last event of the parser. The parser notices an ampersand that does not begin an entity only at
@@ -141,13 +141,13 @@ export class XmlReader implements RowReader {
     this.#resetUnbroken();
     const row = this.#row;
     if (row?.field === undefined) return;
-    // Text beyond the limit is dropped; the kept text is still too long for its field, so the field's own rule refuses it.
+    // Text beyond `VALUE_CHARACTERS_MAX` is dropped; the kept text is still too long for its field, so the validation of the field refuses it.
     if (row.text.length <= VALUE_CHARACTERS_MAX) row.text += text;
   }
 }
 
 function set({ raw, ranks }: OpenRow, { field, rank }: FieldMeaning, value: string): void {
-  // If several elements have the same name, the first one is used.
+  // If several elements of an item have the same name, the first element is used.
   if ((ranks.get(field) ?? Number.POSITIVE_INFINITY) <= rank) return;
   raw[field] = value;
   ranks.set(field, rank);

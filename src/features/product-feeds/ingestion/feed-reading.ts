@@ -1,4 +1,7 @@
-/** Reads a feed file in a process of its own (D-314). The parent process asks for one piece of items after the other, so the parent sets the pace. */
+/**
+ * Reads a feed file in a process of its own (D-314). The parent process asks for each piece of items, so the file is not read faster than the parent
+ * stores the items.
+ */
 import { type Bytes, textOf } from "../formats/bytes.ts";
 import { FeedTextReader } from "../formats/formats.ts";
 import { FeedFileProblem, type FeedFormat, type RowSink, type Warning } from "../formats/rows.ts";
@@ -23,13 +26,13 @@ interface ReadItem {
 export interface Piece {
   /** The valid items of the piece: at most as many as one write stores. */
   readonly items: readonly ReadItem[];
-  /** The number of rows of the whole file so far, good and bad. */
+  /** The number of all rows that were read so far, good and bad. */
   readonly rows: number;
   readonly bad_rows: number;
   /** The first hundred bad rows and the first hundred warnings of the whole file. */
   readonly errors: readonly RowError[];
   readonly format: FeedFormat | undefined;
-  /** The reason why the file as a whole cannot be used; absent if it can be used. */
+  /** The reason why the file as a whole cannot be used; absent if the file can be used. */
   readonly problem?: string;
 }
 
@@ -82,7 +85,7 @@ class Reading implements RowSink {
     if (this.bad_rows++ < BAD_ROWS_KEPT_MAX) this.errors.push(error);
   }
 
-  /** D-141: reports a wrong value. The item is kept without this value. */
+  /** D-141: reports a wrong value. The item is stored without the wrong value. */
   #leaveOut(line: number, raw: RawItem, { field, reason }: { readonly field: ItemField | undefined; readonly reason: string }): void {
     if (this.#warnings++ >= BAD_ROWS_KEPT_MAX) return;
     const of = { ...idOf(raw), ...(field === undefined ? {} : { field }) };

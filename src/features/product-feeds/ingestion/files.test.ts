@@ -10,7 +10,7 @@ import { fetchFile, PartWriter } from "./files.ts";
 import { findPart } from "./uploads.store.ts";
 import { receiveUrl } from "./uploads.ts";
 
-/** Returns a file in which neighbouring bytes differ, and no part begins like another part. */
+/** Returns a file in which neighbouring bytes differ, and whose stored parts all begin differently. */
 const fileOf = (size: number): Uint8Array => Uint8Array.from({ length: size }, (_, at) => (at * 7 + (at >> 16)) & 255);
 
 async function stored(size: number, cuts: readonly number[], most?: number) {
@@ -50,7 +50,7 @@ test("a file can have as many bytes as the operator allows, and not one more", a
   await expect(stored(2_001, [1_000], 2_000)).rejects.toThrow("the file is larger than 2000 bytes");
 });
 
-/** The tests below are about the result of fetching a file, by the response of its address. */
+/** The tests below check the result of fetching a file for each kind of response of the file's server. */
 const MINUTE_MS = 60_000;
 const UPLOAD = { feed: "8101", n: 1, generation: 1 };
 const ADDRESS = "https://a.example/feed.csv";

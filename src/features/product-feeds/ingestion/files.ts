@@ -1,4 +1,4 @@
-/** Stores feed files while they arrive. Callers send some files, and Plaza fetches others from an address. */
+/** Stores feed files while they arrive. Callers send some feed files, and Plaza fetches other feed files from an address. */
 import { defineSetting, readSetting } from "#graph/contract/feature";
 import { moveOf } from "#graph/worlds/clock";
 import type { World } from "#graph/worlds/world";
@@ -35,7 +35,7 @@ export class PartWriter {
     this.#bytesMax = readSetting(world, feedFileBytesMax);
   }
 
-  /** Takes the next bytes of the file. The caller must await the promise before the next call. Throws `FeedFileProblem` if the file is too large. */
+  /** Stores the next bytes of the file. The caller must await the promise before the next call. Throws `FeedFileProblem` if the file is too large. */
   async write(bytes: Uint8Array): Promise<void> {
     this.#bytes += bytes.length;
     if (this.#bytes > this.#bytesMax) throw new FeedFileProblem(`the file is larger than ${this.#bytesMax} bytes`);
@@ -64,15 +64,15 @@ export class PartWriter {
 
 /** The longest time for fetching a file: enough for 1 GB at 5 Mbit/s. */
 const DEADLINE_MS = 30 * 60_000;
-/** A number of parts that is larger than the number of parts of any file. */
+/** A number that is greater than the number of parts of any file. */
 const PARTS_MAX = 1_000_000;
 
-/** The longest time for connecting to each IP address of the host. Without this limit the operating system would try for two minutes. */
+/** The longest time for connecting to each IP address of the host. Without a limit, the operating system would try to connect for two minutes. */
 const CONNECTION_MS = 10_000;
 
 /**
- * The longest time for which the server that has the file may send no data. Two minutes are allowed because some servers create the file only when it
- * is requested.
+ * The longest time for which the server that has the file may send no data. A server may be silent for two minutes, because some servers create the
+ * file only when it is requested.
  */
 const SILENCE_MS = 120_000;
 
@@ -122,7 +122,7 @@ export async function fetchFile(world: World, { feed, n }: RunningUpload, url: s
     throw error;
   }
   const bytes = await parts.end();
-  // If the upload was deleted during the fetching, the run ends when it saves its counts.
+  // If the upload was deleted while its file was fetched, the run ends when it saves its counts.
   await world.database.write((tx) => completeUpload(tx, feed, n, bytes, "running", "running"));
   return undefined;
 }

@@ -95,7 +95,7 @@ onEachDatabase("reading a feed file", (database) => {
       expect(report).toMatchObject({ status: "failed", items: 0, problem: expect.stringContaining(problem) });
       expect(await idsOf()).toEqual(["a"]);
     }
-    // A file with only a header is a feed without items, because its sender says so.
+    // A file with only a header is valid and removes all items of the feed, because its sender wants a feed without items.
     expect(await upload(HEADER)).toMatchObject({ status: "done", rows: 0, items_removed: 1 });
     expect(await idsOf()).toEqual([]);
   });
@@ -181,7 +181,7 @@ onEachDatabase("reading a feed file", (database) => {
           const isUsed = good.length > 0 || rows.length === 0;
           expect(report.status).toBe(isUsed ? "done" : "failed");
           if (isUsed) expected = new Map(isUpdate ? [...expected, ...good] : good);
-          // D-148: items that the file of an update does not have stay.
+          // D-148: the feed keeps items that are not in the file of an update.
           expect(report.items_removed === 0 || !isUpdate).toBe(true);
           const items = await itemsOf("retailer_id,brand");
           expect(new Map(items.map(({ retailer_id, brand }) => [retailer_id as string, brand as string]))).toEqual(expected);
@@ -197,7 +197,7 @@ onEachDatabase("reading a feed file", (database) => {
   }, 30_000);
 });
 
-/** Makes a line of JSON lines for the tests about the rows in a report. */
+/** Makes one line of a JSON lines file for the tests about the rows in a report. */
 const item = (more: object) => JSON.stringify({ title: "t", link: "https://a.example/", image_link: "https://a.example/i.png", ...more });
 
 onEachDatabase("the report of a feed file", (database) => {

@@ -29,7 +29,7 @@ interface NewItemOfLine extends NewItem {
   readonly line: number;
 }
 
-/** The feed as it is during the run: its catalog, and the generation that it shows. */
+/** The data of the feed during the run: the feed's catalog, and the generation that the feed shows. */
 export interface ShownItems {
   readonly catalog: string;
   readonly generation: number;
@@ -46,8 +46,8 @@ export class Ingestion {
   };
   readonly #errors: RowError[] = [];
   /**
-   * The rows that repeat a retailer_id. Repeated rows are found only when items are written, after later rows were read, so `#end` sorts all problems
-   * by line.
+   * The rows that repeat a retailer_id. Plaza finds repeated rows only when it writes the items, after later rows were read, so `#end` sorts all
+   * problems by line.
    */
   readonly #duplicates: RowError[] = [];
   /** D-148: the number of items of the feed that are not in the file of an update, so that the feed keeps them. */
@@ -62,7 +62,7 @@ export class Ingestion {
     this.#isUpdate = isUpdate;
   }
 
-  /** Ingests the pieces of the file. Throws `UploadLost`, errors of the store, and errors of `pieces`; all other problems are in the report. */
+  /** Ingests the pieces of the file. Throws `UploadLost`, errors of the store, and errors of `pieces`; the report lists all other problems. */
   async run(pieces: AsyncIterable<Piece>): Promise<void> {
     try {
       for await (const piece of pieces) await this.#take(piece);
@@ -108,7 +108,7 @@ export class Ingestion {
 
   async #save(tx: Transaction, items: readonly NewItemOfLine[]) {
     const { generation } = this.#upload;
-    // `saveCounts` stores the progress of the run. The run stops here if it may no longer write.
+    // `saveCounts` stores the progress of the run. The run stops here if another run has taken over the upload.
     if (!(await saveCounts(tx, this.#upload, this.#counts))) throw new UploadLost();
     const shown = this.#shown.item_count === 0 ? [] : await findItems(tx, this.#shown.generation, idsOf(items));
     // D-140: an item keeps its id for as long as its retailer_id stays in the feed.
@@ -170,7 +170,10 @@ interface Overwritten {
   readonly earlier: number;
 }
 
-/** Overwrites items that were not inserted because an earlier row of the file has the same retailer_id. The earlier row may be in the same write. */
+/**
+ * Overwrites items that were not inserted because an earlier row of the file has the same retailer_id. The earlier row and the later row may be in
+ * the same write.
+ */
 async function overwriteEarlier(tx: Transaction, generation: number, rows: readonly NewItemOfLine[]): Promise<Overwritten[]> {
   const positions = new Map((await findItems(tx, generation, idsOf(rows))).map(({ retailer_id, position }) => [retailer_id, position]));
   const overwritten: Overwritten[] = [];

@@ -1,4 +1,4 @@
-/** Tests which items a statement takes: each test also has items of another generation. */
+/** Tests which items an SQL statement selects: each test also stores items of another generation. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { feedWorld } from "#harness/feeds";
@@ -20,7 +20,7 @@ import { showGeneration } from "../product-feeds.store.ts";
 
 const [FEED, OTHER] = ["8101", "8102"];
 
-/** Returns an item without fields. The item's retailer_id is `r` followed by its id, unless another one is given. */
+/** Returns an item without fields. The item's retailer_id is `r` followed by its id, unless a retailer_id is given. */
 const item = (id: number, retailer_id = `r${id}`): NewItem => ({ id: nodeId(String(id)), retailer_id, position: id, item: "[]" });
 const items = (from: number, to: number): NewItem[] => Array.from({ length: to - from + 1 }, (_, at) => item(from + at));
 

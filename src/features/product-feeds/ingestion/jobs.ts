@@ -27,16 +27,17 @@ const RECEIVING_SECONDS_MAX = 86_400;
 const PARTS_PER_WRITE = 8;
 
 /**
- * D-147: the greatest number of ingestions at the same time. Callers cause this work: reading a file may take minutes, and fetching a file half an
- * hour. Therefore the ingestions of all feeds may use only half of the capacity for jobs, and one catalog only an eighth of the capacity.
+ * D-147: the greatest number of ingestions at the same time. The number is limited because callers cause ingestions, and reading a file may take
+ * minutes, and fetching a file half an hour. Therefore the ingestions of all feeds may use only half of the capacity for jobs, and one catalog only
+ * an eighth of the capacity.
  */
 const AT_ONCE_MAX = { running: 4, waiting: 32, ofShare: 8 };
 
 export const feedIngestion: JobKind<World> = { kind: KIND, atOnceMax: AT_ONCE_MAX, run: ingestFeed };
 
 /**
- * Schedules the job of a feed. The caller passes the transaction that creates work for the job. The lock prevents a running job from ending before
- * this transaction is committed.
+ * Schedules the job of a feed. The caller passes the transaction that creates work for the job. A lock prevents a running job from ending before the
+ * transaction is committed.
  */
 export async function scheduleIngestion(tx: Transaction, world: World, feed: string): Promise<void> {
   await tx.lock(KIND, feed);
@@ -47,8 +48,8 @@ export async function scheduleIngestion(tx: Transaction, world: World, feed: str
 }
 
 /**
- * The upload that the job reads, with the number of attempts. The job stores the numbers of attempts, so that it can give up a file that ends every
- * process that reads the file (D-314).
+ * The upload that the job reads, with the number of attempts to read it. The job stores the numbers of attempts, so that it can give up a file that
+ * ends every process that reads the file (D-314).
  */
 interface Reading {
   readonly n: number;

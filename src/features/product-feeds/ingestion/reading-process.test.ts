@@ -98,7 +98,7 @@ onEachDatabase("D-314: hostile files", (database) => {
       expect((await request("GET", `feeds/${feed}/uploads/${n}`)).body.status).toBe(status);
     }
     expect(await idsOf()).toEqual([`a${RUNS_MAX - 1}`]);
-    // The processes that ended are counted for each upload separately.
+    // Plaza counts separately for each upload how many processes ended while they read its file.
     expect(await upload(csv(row("b")))).toMatchObject({ status: "done", items: 1 });
   });
 

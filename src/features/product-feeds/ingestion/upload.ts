@@ -4,12 +4,12 @@ import type { ItemField } from "../product-feeds.items.ts";
 
 /**
  * `receiving`: the file is being received. `pending`: the file or its address is stored. `running`: a process is reading the file, or another process
- * will read it because the first one was stopped. `done`: the feed shows its items. `failed`: the feed has not changed.
+ * will read it because the first one was stopped. `done`: the feed shows the items of the file. `failed`: the feed has not changed.
  */
 export const uploadStatuses = ["receiving", "pending", "running", "done", "failed"] as const;
 export type UploadStatus = (typeof uploadStatuses)[number];
 
-/** Counts of the rows that were read so far. */
+/** Counts of the rows that the current run has read so far. */
 export interface UploadCounts {
   /** The number of all rows, good and bad. */
   readonly rows: number;
@@ -56,7 +56,7 @@ export interface UploadRow extends Row {
 
 /** An entry of an upload's report: a bad row, a repeated row, or a value that was left out. */
 export interface RowError {
-  /** The entry is a warning if the item of the row is kept. */
+  /** An entry is a warning if the item of the row is kept. */
   readonly severity?: "warning";
   readonly line: number;
   readonly retailer_id?: string;
@@ -64,7 +64,7 @@ export interface RowError {
   readonly reason: string;
 }
 
-/** A problem of an upload's file, in the form in which the graph lists it. */
+/** A problem of an upload's file, as the Graph API lists it. */
 export interface UploadErrorRow extends Row {
   severity: "fatal" | "warning";
   summary: string;
@@ -73,7 +73,7 @@ export interface UploadErrorRow extends Row {
   field?: string;
 }
 
-/** Returns the problems of an upload. The problem of the whole file comes first. */
+/** Returns the problems of an upload. A problem of the whole file is the first of the list. */
 export function errorsOf({ problem, errors }: UploadRow): UploadErrorRow[] {
   const whole: UploadErrorRow[] = problem === null ? [] : [{ severity: "fatal", summary: problem }];
   const ofRows = (JSON.parse(errors) as readonly RowError[]).map(

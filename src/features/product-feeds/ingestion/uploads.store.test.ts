@@ -1,4 +1,6 @@
-/** Tests which uploads and generations a statement takes: each test also has rows of another feed, of other runs, and in other statuses. */
+/**
+ * Tests which uploads and generations an SQL statement selects: each test also stores rows of another feed, of other runs, and with other statuses.
+ */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { feedWorld } from "#harness/feeds";

@@ -1,6 +1,6 @@
 /**
- * Takes uploads of feed files from the control API and from the graph. A file is stored first, and a job reads it afterwards, so an accepted upload
- * is ingested even if the process that accepted it is killed (D-142).
+ * Accepts uploads of feed files from the control API and from the Graph API. A file is stored first, and a job reads it afterwards, so an accepted
+ * upload is ingested even if the process that accepted it is killed (D-142).
  */
 
 import type { World } from "#graph/worlds/world";

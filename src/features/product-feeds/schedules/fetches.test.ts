@@ -42,7 +42,7 @@ onEachDatabase("D-146: schedules of feeds", (database) => {
     await pass(30 * 24 * HOUR_S);
     expect(asked.sort()).toEqual(["https://also-gone.example/b.csv", "https://gone.example/a.csv"]);
     const { data } = (await request("GET", "feeds/8101/uploads")).body as { data: { status: string; problem: string }[] };
-    // The list has the uploads whose reports are kept.
+    // The list contains only the uploads whose reports are kept.
     expect(data.length).toBeGreaterThan(2);
     for (const { status, problem } of data) expect({ status, problem }).toEqual({ status: "failed", problem: "nobody is there" });
     await pass(24 * HOUR_S);
@@ -68,7 +68,7 @@ onEachDatabase("D-146: schedules of feeds", (database) => {
     expect(await idsOf()).toEqual(["a"]);
     await pass(HOUR_S);
     expect(await idsOf()).toEqual(["b"]);
-    // Time that passes while no process runs causes one fetch.
+    // If several fetches were due while no process ran, Plaza fetches the file only once.
     plaza.time.realMs += 100 * HOUR_S * 1_000;
     await plaza.world.work.runDue();
     expect((await request("GET", "feeds/8101/uploads")).body.data).toHaveLength(3);

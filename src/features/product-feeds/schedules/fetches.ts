@@ -1,4 +1,7 @@
-/** The job that fetches a feed's file at the times of one of the feed's schedules (D-146). The fetched file becomes an ordinary upload. */
+/**
+ * The job that fetches a feed's file at the times of one of the feed's schedules (D-146). Plaza ingests the fetched file like a file that a caller
+ * uploads.
+ */
 import type { World } from "#graph/worlds/world";
 import type { JobKind } from "#jobs/job-kind";
 import { certain, type Transaction } from "#storage/database";
@@ -13,8 +16,8 @@ const KIND = "feed_fetch";
 const keyOf = (feed: string, kind: ScheduleKind): string => `${feed} ${kind}`;
 
 /**
- * Plans the next fetches of a feed. The caller must have stored or deleted the feed. A schedule is undefined if it is unchanged, and null if it is
- * removed.
+ * Plans the next fetches of a feed. The caller must have stored or deleted the feed. The caller passes undefined for an unchanged schedule, and null
+ * for a removed schedule.
  */
 export async function planFetches(
   tx: Transaction,

@@ -1,6 +1,6 @@
 /**
- * D-146: computes when the file of a feed is fetched. A feed can have two schedules: the files of one replace the feed's items, and the files of the
- * other schedule add to the items (D-148).
+ * D-146: computes when the file of a feed is fetched. A feed can have two schedules: the files of one schedule replace the feed's items, and the
+ * files of the other schedule add to the items (D-148).
  */
 import { type Static, Type } from "typebox";
 import { PROBLEM } from "#graph/schema/schema-node";
@@ -109,15 +109,15 @@ const DAY_MS = 24 * HOUR_MS;
 
 /**
  * Returns the time of the next fetch after `nowMs`, in Unix milliseconds. If `lastMs` is undefined, the result is the first moment of the schedule.
- * If `lastMs` is given, the result is the moment `interval_count` intervals after the fetch that was due at `lastMs`. Moments that passed while no
- * process ran are skipped.
+ * If `lastMs` is given, the result is the moment `interval_count` intervals after the fetch that was due at `lastMs`. The times of fetches that
+ * passed while no process ran are skipped.
  */
 export function nextFetchMs(schedule: Schedule, nowMs: number, lastMs?: number): number {
   const { timezone, interval_count } = schedule;
   const current = intervalAt(schedule, localMs(nowMs, timezone));
   const start = lastMs === undefined ? current : intervalAt(schedule, localMs(lastMs, timezone));
   const step = lastMs === undefined ? 1 : interval_count;
-  // The loop takes at most two more steps: the moment of the current interval may be over, and a moment may repeat when clocks are put back.
+  // The loop needs at most two more steps: the fetch of the current interval may be over, and a clock time may repeat when clocks are put back.
   for (let at = start + step * Math.max(lastMs === undefined ? 0 : 1, Math.floor((current - start) / step)); ; at += step) {
     const dueMs = utcMs(momentOf(schedule, at), timezone);
     if (dueMs > nowMs) return dueMs;
