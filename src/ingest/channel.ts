@@ -1,6 +1,6 @@
 /**
- * The messages between the ingest process and the server, which is its parent process. An operator's own media server sends the same facts over
- * HTTP (`src/features/live-videos/ingest/feed.control.ts`).
+ * The messages between the ingest process and the server, which is its parent process. An operator's own media server reports about encoders over
+ * HTTP instead (`src/features/live-videos/ingest/feed.control.ts`).
  */
 
 import type { FeedHealth as HealthInWorld } from "#features/live-videos";
@@ -32,7 +32,10 @@ export interface IngestConfig {
   readonly port: number;
   /** The port of RTMPS, and the paths of its PEM files; undefined if the process does not serve RTMPS. */
   readonly secure: { readonly port: number; readonly cert: string; readonly key: string } | undefined;
-  /** The folder of the recordings. The next fields are the disk space that recordings may use (0: no limit), and the space that must stay free. */
+  /**
+   * The folder of the recordings. The next two fields are the disk space that recordings may use (0: no limit), and the disk space that must stay
+   * free.
+   */
   readonly recordings: string;
   readonly recordings_bytes_max: number;
   readonly disk_reserve_bytes: number;

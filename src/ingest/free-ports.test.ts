@@ -4,7 +4,7 @@ import { findFreePorts } from "./free-ports.ts";
 
 const HOST = "127.0.0.1";
 
-/** Listens at the port; throws if another listener has it already. */
+/** Listens at the port; throws if another program already listens there. */
 function listen(port: number): number {
   const listener = Bun.listen({ hostname: HOST, port, socket: { data: () => {} } });
   afterThisTest(() => listener.stop(true));
@@ -29,7 +29,7 @@ test("ports are found in the wanted order, all different, and nobody holds them"
 test("if a default port is in use, another one is found; a requested one is refused, and the others are free again", () => {
   const taken = listen(0);
   const [elsewhere = 0] = findFreePorts(HOST, [{ port: taken, isChoice: true }]);
-  // Any program may listen at that port.
+  // After the test has found the free port, any program may use it.
   expect(elsewhere > 1_023 && elsewhere !== taken).toBe(true);
   expect(() =>
     findFreePorts(HOST, [

@@ -1,13 +1,15 @@
 /** Finds free ports for the ingest process before the process starts, because the server prints the ports without waiting for the process. */
 
-/** A port to find. The number 0 asks for any free port. */
+/** A port that the server needs. The number 0 asks for any free port. */
 export interface WantedPort {
   readonly port: number;
-  /** Whether Plaza chose the port. If another program uses such a port, Plaza takes any free port instead. */
+  /** Whether Plaza chose the port itself. If another program uses a port that Plaza chose, Plaza takes any free port instead. */
   readonly isChoice: boolean;
 }
 
-/** Finds the ports, in the order of `wanted`. Throws the error of `listen` if another program uses a port that the operator chose. */
+/**
+ * Returns the numbers of free ports, in the order of `wanted`. Throws the error of `listen` if another program uses a port that the operator chose.
+ */
 export function findFreePorts(hostname: string, wanted: readonly WantedPort[]): number[] {
   const listeners: { readonly port: number; stop(): void }[] = [];
   try {

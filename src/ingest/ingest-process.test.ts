@@ -1,6 +1,6 @@
 /**
- * The way in which the server runs the ingest process. A small program replaces the process, and each start of the program does the steps that the
- * test has asked for.
+ * Tests how the server starts, restarts and ends the ingest process. A small program replaces the ingest process, and each start of the program does
+ * the steps that the test has asked for.
  */
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -98,7 +98,7 @@ test("the process gets responses, its reports are passed on, it learns which fee
   await until(() => seen.length >= 13);
   const feed = JSON.stringify(FEED);
   const heard = (message: object): string => `check ingest heard ${JSON.stringify(message)}`;
-  // order: the questions come in their order, and the other messages whenever the server has something to say.
+  // order: the child's questions arrive in the order in which the child asks them, but the server's own messages may come between them.
   expect(seen.toSorted()).toEqual(
     [
       ...["lost", "check good", "check bad", "start good 640 360", `end ${feed} no_audio`, "report 1", "report 2", "counted 3", "counted 3"],

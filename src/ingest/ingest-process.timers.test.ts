@@ -1,4 +1,4 @@
-/** The times at which the ingest process is started, restarted, and ended by force, on timers that the test moves. */
+/** Tests when the ingest process is started, restarted and ended by force; the test itself makes the timers run out. */
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { catchTimers, stopMonotonicClock } from "#harness/time/stopped-time";
 import type { IngestConfig } from "./channel.ts";
 import { startIngest } from "./ingest-process.ts";
 
-/** A program that listens, sends one question, and ends when the server says so, unless its host is called deaf. */
+/** A program for the child process: it listens, sends one question, and ends when the server says so, unless its `hostname` is `deaf`. */
 const PROGRAM = `
 import { appendFileSync } from "node:fs";
 process.on("message", (message) => {

@@ -1,6 +1,7 @@
 /**
- * Runs the ingest process, which receives the streams of encoders. The server starts the ingest process when the server is ready, starts it again if
- * it dies, and ends it when the server ends. The ingest process is a child process, and asks the server about keys and feeds through their channel.
+ * Runs the ingest process, which receives the streams of encoders. The server starts the ingest process when the server is ready, restarts the ingest
+ * process if it dies, and ends the ingest process when the server ends. The ingest process is a child process, and asks the server about keys and
+ * feeds through the channel between parent and child.
  */
 import type { ChildProcess } from "node:child_process";
 import { startChild } from "#jobs/child-process";
@@ -13,7 +14,7 @@ import type { WorldFeeds } from "./world-feeds.ts";
 type FeedRegistry = Pick<WorldFeeds, "check" | "start" | "end" | "refused" | "report" | "lost">;
 
 export interface IngestObserver {
-  /** Called if the ingest process ended without being told to. The server then starts it again. */
+  /** Called if the ingest process ended although the server did not end it. The server starts the process again after this call. */
   died(ending: string): void;
   failed(error: unknown): void;
   /** Called once a second with the numbers of connections. */
@@ -21,7 +22,7 @@ export interface IngestObserver {
 }
 
 export interface IngestProcess {
-  /** Resolves when the process listens for the first time. */
+  /** Resolves when the ingest process listens for encoders for the first time. */
   readonly listening: Promise<void>;
   /** Starts the process after `START_AFTER_MS`. `registry` answers the messages of the process. */
   serve(registry: FeedRegistry): void;
@@ -29,15 +30,24 @@ export interface IngestProcess {
   stop(): Promise<void>;
 }
 
-/** The wait before the process is started. The start blocks the server for 6 to 21 ms (measured), so the server handles its first requests first. */
+/**
+ * The time for which the server waits before it starts the ingest process. Starting a process blocks the server for 6 to 21 ms (measured), so the
+ * server handles its first requests before it starts the process.
+ */
 const START_AFTER_MS = 50;
-/** If a process lived for a shorter time, the next process starts after a pause, so that a permanent failure does not keep the machine busy. */
+/**
+ * If an ingest process lived for less than this time, the next process starts after a pause, so that a permanent failure does not keep the machine
+ * busy.
+ */
 const LIVED_MS_MIN = 5_000;
 const RESTART_AFTER_MS = 1_000;
-/** The time in which the process must end. Writing the last segments takes less than a second, unless the disk is stuck. */
+/**
+ * The time in which the ingest process must end after the server has told it to end. Writing the last segments takes less than a second, unless the
+ * disk is stuck.
+ */
 const STOPPED_WITHIN_MS = 5_000;
 
-/** Starts the ingest process when it is needed. `program` is a script to run instead of this program. */
+/** Starts the ingest process when it is needed. `program` is a script that the child process runs instead of Plaza's own program. */
 export const startIngest = (config: IngestConfig, observer: IngestObserver, program?: string): IngestProcess =>
   new Supervisor(config, observer, program);
 
@@ -63,7 +73,7 @@ class Supervisor implements IngestProcess {
     void this.#startUntilItListens(START_AFTER_MS);
   }
 
-  /** Starts the process. Resolves when the process listens. */
+  /** Starts the process. Resolves when the ingest process listens for encoders. */
   #start(): Promise<void> {
     const startedMs = monotonicMs();
     const child = startChild("ingest", this.#program);
@@ -137,7 +147,7 @@ class Supervisor implements IngestProcess {
   async #startUntilItListens(firstAfterMs: number): Promise<void> {
     for (let waitMs = firstAfterMs; !this.#isStopping; waitMs = RESTART_AFTER_MS) {
       try {
-        // The feeds of the process that died have ended with it.
+        // When a process dies, its feeds end, too.
         await this.#registry?.lost();
         if (waitMs > 0) await sleepMs(waitMs);
         if (!this.#isStopping) await this.#start();

@@ -1,4 +1,4 @@
-/** The ports for encoders and the folder of recordings for each configuration. No process is started. */
+/** Tests which ports for encoders and which folder of recordings each configuration gives. The tests do not start an ingest process. */
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ function open(config: Partial<Config>, isOwner = true) {
   return { ingest, warnings, errors };
 }
 
-/** Takes the port until the test has ended, unless another program already has it. */
+/** Listens at the port until the test has ended, unless another program already listens there. */
 function taken(port: number): number {
   try {
     const listener = Bun.listen({ hostname: HOST, port, socket: { data: () => {} } });
@@ -81,7 +81,7 @@ test("recordings are beside the data, or in the operator's folder; with data in 
   const elsewhere = join(temporaryFolder(), "a/b");
   expect(open({ recordings: elsewhere }).ingest.recordings).toBe(elsewhere);
   expect(existsSync(elsewhere)).toBe(true);
-  // A server without streams makes no folder, and still plays earlier recordings.
+  // A server that accepts no streams does not create the folder of recordings, but still plays earlier recordings.
   const other = temporaryFolder();
   expect(open({ data: other, rtmp_port: "off" }).ingest.recordings).toBe(join(other, "recordings"));
   expect(open({ data: "postgres://db.example/plaza" }, false).ingest.recordings).toBe(join(".plaza", "recordings"));
@@ -120,9 +120,9 @@ test("D-118: if the operator's own server takes the streams, silent ones are loo
   isAway = false;
   await ingest.stop();
   expect(intervals.map(({ isCleared }) => isCleared)).toEqual([true]);
-  // The search covers the feeds of this server in every open world.
+  // When the server stops, it looks for the feeds of its media server in every open world once more.
   expect(looks).toBe(3);
-  // Without a media server no search is needed, because an ingest process would report its feeds itself.
+  // A server without a media server does not search for silent ones, because an ingest process would report its feeds itself.
   open({ rtmp_port: "off" }).ingest.serve(worlds);
   expect(intervals).toHaveLength(1);
 });

@@ -23,14 +23,14 @@ const USUAL_SECURE_PORT = 1936;
 /** The interval at which the server checks whether media servers have stopped reporting. */
 const LOOK_EVERY_MS = 5_000;
 /**
- * The time for which requests wait until the ingest process listens. The process starts in a tenth of a second. If it cannot listen, the log says so,
- * and requests wait no longer.
+ * The time for which requests wait until the ingest process listens. Usually the ingest process starts in a tenth of a second. If the ingest process
+ * cannot listen, the server logs the error, and requests wait no longer.
  */
 const LISTENING_WITHIN_MS = 5_000;
 
 /**
  * Prepares live video, without starting the ingest process. `isOwner` is true in the process of the server that runs the ingest process; the server's
- * other processes only know its address.
+ * other processes know only the address of the ingest process.
  */
 export function openLiveIngest(config: Config, log: Log, isOwner: boolean): LiveIngest {
   const { rtmp_url: rtmpUrl, rtmp_port: port } = config;
@@ -61,7 +61,7 @@ export function openLiveIngest(config: Config, log: Log, isOwner: boolean): Live
   );
 }
 
-/** Returns the configuration of RTMPS, which runs if the server has a certificate. */
+/** Returns the configuration of RTMPS, which Plaza serves only if the server has a certificate. */
 function secureOf({ tls_cert: cert, tls_key: key, rtmps_port: port }: Config): IngestConfig["secure"] {
   return cert === undefined || key === undefined || port === "off" ? undefined : { port: port ?? USUAL_SECURE_PORT, cert, key };
 }
@@ -83,7 +83,7 @@ class LiveIngest {
   #feeds: WorldFeeds | undefined;
   #looking: ReturnType<typeof setInterval> | undefined;
 
-  /** `makeProcess` is undefined if this process does not run the ingest process. */
+  /** `makeProcess` is undefined if this process of the server does not run the ingest process. */
   constructor(config: Config, log: Log, recordings: Recordings | undefined, makeProcess: MakeProcess | undefined) {
     this.#config = config;
     this.#log = log;

@@ -1,4 +1,7 @@
-/** The port for encoders without an encoder: the number of connections that it accepts, their owners, and the interval of its checks. */
+/**
+ * Tests the port for encoders without a real encoder: how many connections the port accepts, from which addresses, and how often the port checks
+ * them.
+ */
 import { expect, test } from "bun:test";
 import { connect as connectFrom } from "node:net";
 import { receiverCertificate, receiverKey } from "#harness/certificates";
@@ -14,7 +17,7 @@ import { RtmpPort, type RtmpPortOptions } from "./rtmp-port.ts";
 const HOST = "127.0.0.1";
 const certificate = { cert: receiverCertificate, key: receiverKey };
 
-/** `feeds` has the feed that each key opens. */
+/** `feeds` maps each stream key to the feed that starts with the key. */
 function openPort(more: Partial<RtmpPortOptions> = {}, feeds: Readonly<Record<string, FeedName>> = {}) {
   const recordings = temporaryFolder();
   const gate: FeedGate = {
@@ -31,7 +34,7 @@ function openPort(more: Partial<RtmpPortOptions> = {}, feeds: Readonly<Record<st
   return { port, reports };
 }
 
-/** Opens a connection and sends these bytes. */
+/** Opens a connection and sends the given bytes. */
 async function connect(port: number, ...parts: readonly Uint8Array[]) {
   return connectTo({ port }, ...parts);
 }
@@ -87,7 +90,7 @@ test("D-298: of the connections without a key the oldest of the address with the
   const notes: unknown[] = [];
   const limits = { bitsPerSecondMax: 1, connectionsMax: 9, unauthenticatedMax: 4, unauthenticatedPerAddressMax: 3 };
   const { port } = openPort({ hostname: "0.0.0.0", limits, onNote: (about, note) => void notes.push([note, about]) }, { a: feed });
-  /** Opens a connection from this address that begins a handshake and sends no key. */
+  /** Opens a connection from the given address, which begins a handshake and sends no stream key. */
   const greet = async (localAddress: string) => {
     const line = { isGreeted: false, isClosed: false };
     const socket = connectFrom({ host: HOST, port: port.port, localAddress });
@@ -104,7 +107,8 @@ test("D-298: of the connections without a key the oldest of the address with the
   const other = await greet("127.0.0.3");
   const closed = () => flood.map(({ line }) => line.isClosed);
   expect([closed(), other.line.isClosed, encoder.line.isClosed]).toEqual([[false, false, false], false, false]);
-  // The next connections exceed first the address's share, then the limit of all: the oldest connections of the flood are closed.
+  // The next two connections exceed the limit for one address and then the limit for all addresses, so the port closes the oldest connections of the
+  // flood.
   flood.push(await greet("127.0.0.2"));
   await until(() => flood[0]?.line.isClosed === true);
   const third = await greet("127.0.0.4");
@@ -113,11 +117,11 @@ test("D-298: of the connections without a key the oldest of the address with the
   expect(port.connections).toEqual({ open: 5, without_key: 4, turned_away: 2 });
   await until(() => notes.length > 0);
   const note = "too many encoders are connected without a stream key, so some were disconnected";
-  // The line has the connections that were closed when it was written: the first, or both.
+  // The log line counts the connections that were closed before it was written: one or two.
   const [[, { connections = 0 } = {}] = []] = notes as [string, { connections?: number }][];
   expect([1, 2]).toContain(connections);
   expect(notes).toEqual([[note, { connections, most_of: "127.0.0.2", of_it: connections }]]);
-  // Silent connections are closed before older ones that have sent something.
+  // The port closes silent connections before older connections that have sent something.
   const silent = Array.from({ length: 3 }, () => {
     const socket = connectFrom({ host: HOST, port: port.port, localAddress: "127.0.0.3" });
     const line = { isClosed: false };
@@ -144,7 +148,7 @@ test("encoders of other videos and worlds do not affect each other", async () =>
     await until(() => one.line.received.includes("NetStream.Publish.Start"));
     all.push(one);
   }
-  // An encoder with the key of the first one is refused with this message, and the other encoders continue.
+  // An encoder with the same key as the first encoder is refused with this message, and the other encoders continue.
   const again = await connect(port.port, ...publishing("a"));
   await until(() => again.line.received.includes("Another encoder uses this key"));
   expect(all.map(({ line }) => line.isClosed)).toEqual([false, false, false]);
@@ -173,7 +177,7 @@ test("a renewed certificate does not affect connections over RTMPS, and new ones
   expect(port.securePort).toBe(to.port);
   const after = await connectTo(to, ...publishing("b"));
   await until(() => after.line.isClosed || after.line.received.includes("NetStream.Publish.Start"));
-  // The connection from before the renewal sends the rest of its bytes, and gets a response.
+  // A connection that began before the renewal of the certificate sends the rest of its bytes, and gets a response.
   for (const part of rest) before.socket.write(part);
   await until(() => before.line.isClosed || before.line.received.includes("NetStream.Publish.Start"));
   expect([before.line.isClosed, after.line.isClosed]).toEqual([false, false]);

@@ -13,7 +13,7 @@ import { RtmpPort } from "./rtmp-port.ts";
 
 const CERTIFICATE = { cert: receiverCertificate, key: receiverKey };
 
-/** A port whose gate admits the key `good` as video 1, and records the events. */
+/** Opens a port with a gate that admits the stream key `good` for video 1, and that records the events. */
 function openPort(limits: { bitsPerSecondMax?: number; reserveBytes?: number; startWhen?: () => Promise<void> } = {}) {
   const recordings = temporaryFolder();
   const seen: (string | FeedEnding)[] = [];
@@ -58,7 +58,7 @@ function openPort(limits: { bitsPerSecondMax?: number; reserveBytes?: number; st
   return { port, seen, happened, address, recordings };
 }
 
-/** All segments of a session, joined in their order, as a player reads them. */
+/** Returns all segments of a session, joined in the order in which a player reads them. */
 function joined(recordings: string, session: number): string {
   const folder = join(recordings, "default", "1", String(session));
   const numbers = readdirSync(folder)
@@ -83,7 +83,7 @@ test("ingest: a stream of ffmpeg with B-frames is recorded with every picture, i
   const video = packets.filter(({ codec_type }) => codec_type === "video");
   expect(video.length).toBe(125);
   expect(video.filter(({ flags }) => flags.startsWith("K")).length).toBe(3);
-  // Pictures are shown in another order than they are decoded, and none is shown before it is decoded.
+  // Pictures are shown in another order than they are decoded, but no picture is shown before it is decoded.
   expect(video.some(({ pts_time, dts_time }) => Number(pts_time) > Number(dts_time) + 0.04)).toBe(true);
   expect(video.every(({ pts_time, dts_time }) => Number(pts_time) >= Number(dts_time))).toBe(true);
   expect(new Set(video.map(({ pts_time }) => pts_time)).size).toBe(125);
@@ -120,7 +120,7 @@ test("ingest: the server ends the named feed, and no other of that video, world 
     { ...feed, video: "2" },
     { ...feed, session: 2 },
   ]);
-  // The wait is long enough for a dropped encoder to notice it.
+  // The test waits long enough for a disconnected encoder to notice the disconnection.
   expect(await Promise.race([encoder.ended, Bun.sleep(500).then(() => "goes on")])).toBe("goes on");
   port.drop([feed]);
   await encoder.ended;
@@ -140,7 +140,7 @@ test("ingest: while an encoder sends, another one with its key is refused", asyn
 
 test("ingest: a half-open encoder is replaced by another one with its key", async () => {
   const { port, address, happened } = openPort();
-  // This encoder is admitted, sends nothing more, and does not close.
+  // This encoder is admitted, sends no media, and does not close its connection.
   const admitted = Promise.withResolvers<void>();
   const silent = await Bun.connect({
     ...{ hostname: "127.0.0.1", port: port.port },
@@ -200,7 +200,7 @@ test("ingest: a port has stopped when the recording of an already closed connect
   const encoder = startEncoder(address("good"), { seconds: 60 });
   await asked.promise;
   await encoder.kill();
-  // The connection is closed, and its media wait for the admission.
+  // The encoder's connection is closed, and the media that it sent wait until the gate admits the key.
   while (port.publisherOf({ world: "default", video: "1", session: 0 }) !== undefined) await Bun.sleep(1);
   const stopped = port.stop();
   admitted.resolve();
@@ -260,7 +260,7 @@ test("ingest: garbage on the port ends its connection, and connections without a
     });
   await closed(Uint8Array.from(Buffer.from("GET / HTTP/1.1\r\nHost: x\r\n\r\n")));
   await closed(Buffer.concat([handshake(), Buffer.alloc(64, 0xff)]));
-  // These connections send nothing. While they stay, the port accepts no further ones without a key.
+  // Ten connections send nothing. While they are open, the port accepts no further connections without a key.
   const idle = await Promise.all(
     Array.from({ length: 10 }, () => Bun.connect({ hostname: "127.0.0.1", port: port.port, socket: { data: () => {} } })),
   );

@@ -19,7 +19,7 @@ export interface RtmpPortOptions extends Pick<PublisherOwner, "gate" | "recordin
 
 interface ConnectionLimits {
   readonly connectionsMax: number;
-  /** The greatest number of connections without an accepted key, for all addresses together, and then for one address. */
+  /** The greatest number of connections without an accepted key: first for all addresses together, and below it for one address. */
   readonly unauthenticatedMax: number;
   readonly unauthenticatedPerAddressMax: number;
 }
@@ -28,7 +28,10 @@ interface ConnectionLimits {
 const TICK_MS = 1_000;
 /** The shortest interval between two log lines about closed connections. */
 const CLOSED_NOTED_EVERY_MS = 10_000;
-/** The time in which a new connection must send its first bytes. During this time the limits for connections without a key do not count it. */
+/**
+ * The time in which a new connection must send its first bytes. During this time, the limits for connections without a key do not count the new
+ * connection.
+ */
 const FIRST_BYTES_WITHIN_MS = 1_000;
 
 export class RtmpPort implements PublisherOwner {
@@ -85,7 +88,9 @@ export class RtmpPort implements PublisherOwner {
     return this.#secure?.port;
   }
 
-  /** Uses this certificate for new connections; open connections continue. If the certificate is not valid, throws and keeps the old certificate. */
+  /**
+   * Uses the given certificate for new connections; open connections continue. If the certificate is not valid, throws and keeps the old certificate.
+   */
   renew(certificate: CertificateAndKey): void {
     const listener = this.#secure;
     if (listener === undefined) return;
@@ -165,7 +170,7 @@ export class RtmpPort implements PublisherOwner {
     this.#closeSoon();
   }
 
-  /** Closes surplus connections a moment later. By then the server has read the first bytes of new connections, which only encoders send. */
+  /** Closes surplus connections after a moment, in which the server reads the first bytes of new connections, because only encoders send bytes. */
   #closeSoon(): void {
     // A timer closes connections, because a silent connection causes no event.
     this.#closingSoon ??= setTimeout(() => {
@@ -178,8 +183,8 @@ export class RtmpPort implements PublisherOwner {
 
   /**
    * Closes connections without a key (D-298): first those that exceed the limit of their address, and then others, until at least `least` are closed,
-   * beginning with the address that has the most connections. Of an address, silent connections are closed first, then the oldest, because an encoder
-   * sends its key at once.
+   * beginning with the address that has the most connections. Among the connections of an address, the silent ones are closed first and then the
+   * oldest ones, because an encoder sends its key at once.
    */
   #closeUnauthenticated(publishers: readonly Publisher[], least: number): void {
     const { unauthenticatedMax, unauthenticatedPerAddressMax } = this.#options.limits;

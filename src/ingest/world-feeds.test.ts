@@ -1,4 +1,4 @@
-/** Feeds of several worlds: each is looked up in its own world, which stays open during the look-up. */
+/** Tests feeds of several worlds: Plaza looks up each feed in the feed's own world, which stays open during the look-up. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
@@ -56,7 +56,7 @@ onEachDatabase("the feeds of a world", (database) => {
       { world: "gone", video: "5301", session: 1 },
       { world: "own", video: "5301", session: 7 },
     ]);
-    // In the list of open worlds this world has another name, under which it has no feeds.
+    // In the list of open worlds, this world has another name, and no feed belongs to this other name.
     expect(world.name).not.toBe("own");
     expect(held).toEqual(["hold gone", "hold own", "leave own"]);
   });
@@ -86,7 +86,7 @@ onEachDatabase("the feeds of a world", (database) => {
     const { feeds, other, has, plaza, world } = await open();
     await feeds.start(KEY, SIZE);
     await other.opened(world);
-    // On SQLite another process cannot have the data.
+    // On SQLite, no other process can use the database, so the feed of the other process is lost at once.
     expect(await has()).toEqual([database === "sqlite" ? 0 : 1]);
     await feeds.start(KEY, SIZE);
     await other.loseSilent();
@@ -94,7 +94,7 @@ onEachDatabase("the feeds of a world", (database) => {
     plaza.time.realMs += 60_000;
     await other.loseSilent();
     expect(await has()).toEqual([0]);
-    // A process that reports feeds also looks at open worlds to which no encoder sends.
+    // An ingest process that reports feeds also looks for dead processes in open worlds to which no encoder sends.
     await feeds.start(KEY, SIZE);
     plaza.time.realMs += 60_000;
     for (let times = 0; times < 5; times++) await other.report([]);

@@ -12,16 +12,16 @@ type Ask = (registry: FeedRegistry) => Promise<{ feed: Omit<FeedName, "world"> }
 const nameOf = ({ world, video, session }: FeedName): string => `${world} ${video} ${session}`;
 const attributesOf = ({ world, video, session }: FeedName) => ({ "plaza.world": world, "plaza.video": video, "plaza.session": session });
 
-/** The greatest number of feeds whose spans are remembered. An ingest process receives fewer streams at a time. */
+/** The greatest number of feeds whose spans are kept in memory. An ingest process never receives so many streams at a time. */
 const BEGUN_MAX = 10_000;
 
 export class WorldFeeds {
   readonly #worlds: Pick<Worlds, "hold" | "holdIf" | "open">;
-  /** The registry of feeds of each open world. A world that replaces another has its own registry. */
+  /** The registry of feeds of each open world. A world that replaces another world of the same name has its own registry. */
   readonly #registries = new WeakMap<World, FeedRegistry>();
 
   readonly #tracing: Tracing | undefined;
-  /** The span in which each feed began. The end of the feed is recorded in the same trace. */
+  /** The span in which each feed began. The end of a feed is recorded in the trace of this span. */
   readonly #begun = new Map<string, TraceContext>();
 
   constructor(worlds: Pick<Worlds, "hold" | "holdIf" | "open">, tracing?: Tracing) {
@@ -58,7 +58,7 @@ export class WorldFeeds {
   /** Passes the report of the ingest process to the worlds. Returns the feeds that must end, among them all feeds of worlds that no longer exist. */
   async report(feeds: readonly FeedHealth[]): Promise<readonly FeedName[]> {
     const names = new Set(feeds.map(({ world }) => world));
-    // Worlds without feeds get a report too, so that they clear the health of ended feeds and look for dead processes.
+    // Worlds without feeds get an empty report, so that they clear the health of ended feeds and look for dead processes.
     for (const { name } of this.#worlds.open()) names.add(name);
     const ended = await Promise.all(
       [...names].map(async (world) => {
@@ -80,7 +80,7 @@ export class WorldFeeds {
     for (const world of this.#worlds.open()) await this.#registries.get(world)?.lost();
   }
 
-  /** Asks for an admission in a span. D-356: no span contains the stream key. */
+  /** Asks the world's registry to admit a stream key, and records the request as a span. D-356: no span contains the stream key. */
   async #admit(name: string, key: string, ask: Ask): Promise<Admission | undefined> {
     const tracing = this.#tracing;
     if (tracing === undefined) return this.#ask(key, ask);
@@ -103,8 +103,8 @@ export class WorldFeeds {
   }
 
   /**
-   * Calls `use` with the registry of a world; returns undefined if the world does not exist. With `isUse`, the call counts as use of the world and
-   * opens a closed world.
+   * Calls `use` with the registry of a world; returns undefined if the world does not exist. If `isUse` is true, the call counts as use of the world
+   * and opens a closed world.
    */
   async #in<T>(name: string, use: (registry: FeedRegistry) => Promise<T>, isUse = true): Promise<T | undefined> {
     if (!isUse) {

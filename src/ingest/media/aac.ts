@@ -32,7 +32,7 @@ export function readAacConfig(bytes: Uint8Array): AacConfig {
 }
 
 const HEADER_BYTES = 7;
-/** The largest frame, because the length of a frame has 13 bits in ADTS. */
+/** The size of the largest frame: the length of a frame has only 13 bits in ADTS. */
 const FRAME_BYTES_MAX = 0x1f_ff;
 
 /** Puts the ADTS header before a frame (ISO/IEC 14496-3, 1.A.2.2). Throws `MediaProblem`. */
@@ -40,7 +40,8 @@ export function adtsFrame({ profile, rateIndex, channels }: AacConfig, frame: Ui
   const length = HEADER_BYTES + frame.length;
   if (length > FRAME_BYTES_MAX) throw new MediaProblem("an AAC frame is too large");
   const bytes = new Uint8Array(length);
-  // The first two bytes contain the sync word and say MPEG-4 without a checksum. The last bytes say that the buffer is full, and one frame follows.
+  // The first two bytes of the header contain the sync word, and say that the format is MPEG-4 without a checksum. The last bytes of the header say
+  // that the buffer is full, and that one frame follows.
   bytes.set([
     0xff,
     0xf1,

@@ -6,7 +6,7 @@ export class MediaProblem extends Error {
   }
 }
 
-/** Reads bits from the highest to the lowest, as in the headers of H.264 and AAC. After the end the reader returns zeros. */
+/** Reads bits from the highest to the lowest, as in the headers of H.264 and AAC. After the last bit the reader returns zeros. */
 export class BitReader {
   readonly #bytes: Uint8Array;
   #at = 0;

@@ -1,6 +1,6 @@
 /**
- * The test compares every byte of segments, by their lengths and the beginnings of their digests. Other tests show that ffmpeg and browsers play
- * segments; here no byte may change unnoticed. If you change one on purpose, play a stream first.
+ * The test checks every byte of segments, by comparing the lengths of the segments and the beginnings of their digests. Other tests show that ffmpeg
+ * and browsers play segments; this test shows that no byte changes by mistake. Before you change the expected digests on purpose, play a stream.
  */
 import { expect, test } from "bun:test";
 import { VIDEO_CONFIG } from "#harness/live/connections";
@@ -12,7 +12,7 @@ import { TransportStream } from "./transport-stream.ts";
 const video = readVideoConfig(VIDEO_CONFIG.subarray(5));
 const [mono, stereo] = ["1208", "1190"].map((hex) => readAacConfig(Buffer.from(hex, "hex")));
 
-/** A NAL unit after its length, with bytes that differ from each other. */
+/** A NAL unit, preceded by its length, with bytes that differ from each other. */
 const unitOf = (size: number): Uint8Array => {
   const unit = Buffer.alloc(size + 4, 0x65);
   unit.writeUInt32BE(size);
@@ -20,7 +20,10 @@ const unitOf = (size: number): Uint8Array => {
   return unit;
 };
 
-/** Two segments: large and small pictures, shown later than decoded, late and with gaps, and sound that begins with the second picture. */
+/**
+ * Two segments with large and small pictures, some of which are shown later than they are decoded, and with sound that begins with the second picture
+ * and has a gap.
+ */
 function segmentsOf(container: TransportStream, config: AacConfig, frame: Uint8Array): Uint8Array[] {
   const parts: Uint8Array[] = [];
   for (const beginMs of [0, 100_000_000]) {
@@ -42,11 +45,12 @@ test("of a transport stream", () => {
     "8836 5b8e0af6de05da4a",
     "8836 ed2d3335544a4722",
   ]);
-  // The segment has sound of the largest length that its field can hold, sound beyond that length, and more bytes than the first buffer holds.
+  // The segment has a sound packet of the greatest length that the length field can express, a longer sound packet, and more bytes than the first
+  // buffer can hold.
   const large = new TransportStream();
   large.addPicture({ config: video, isKey: true, decodeMs: 0, showMs: 0, bytes: unitOf(300_000) });
   large.addSound({ config: stereo as AacConfig, ms: 5, frames: new Array<Uint8Array>(9).fill(new Uint8Array(8_000).fill(7)) });
-  // The lengths include the headers of the frames, and three bytes and a time before them.
+  // The length of a sound packet includes the headers of the frames, and three bytes and a time that precede the frames.
   const frames = [...new Array<number>(7).fill(8_184), 8_183].map((size) => new Uint8Array(size).fill(9));
   large.addSound({ config: stereo as AacConfig, ms: 40, frames });
   large.addSound({ config: stereo as AacConfig, ms: 50, frames: [new Uint8Array(155), new Uint8Array(0)] });

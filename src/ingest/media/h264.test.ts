@@ -1,9 +1,9 @@
-/** Sequence parameters of every kind, written bit by bit as in H.264, 7.3.2.1.1: the size of the pictures comes after all of them. */
+/** Tests that the size of the pictures is read after sequence parameters of every kind, which the tests write bit by bit as in H.264, 7.3.2.1.1. */
 import { describe, expect, test } from "bun:test";
 import { BitReader, MediaProblem } from "./bits.ts";
 import { nalUnitsOf, readVideoConfig } from "./h264.ts";
 
-/** An Exp-Golomb number (H.264, 9.1): the number of zeros is the number of bits after the first one. */
+/** An Exp-Golomb number (H.264, 9.1): the number of leading zeros is the number of bits after the first 1. */
 function unsigned(value: number): string {
   const bits = (value + 1).toString(2);
   return "0".repeat(bits.length - 1) + bits;
@@ -17,12 +17,12 @@ function bytesOf(bits: string): number[] {
 
 interface Sequence {
   readonly profile?: number;
-  /** The bits after the id, in profiles that have them. */
+  /** The bits about colours that follow the set's id in some profiles. */
   readonly chroma?: string;
   readonly order?: string;
   readonly across?: number;
   readonly down?: number;
-  /** `1` means frames; `0x` means fields, with one bit more. */
+  /** The bit `1` means frames; the bits `0x` mean fields. */
   readonly frames?: string;
   readonly crop?: string;
 }
@@ -42,7 +42,7 @@ const sizeOf = (sequence: Sequence): string => {
   return `${width}x${height}`;
 };
 
-/** The chroma format, its plane bit for 4:4:4, the bit depths, bypass, and whether scaling lists follow. */
+/** The parameters about colours: the chroma format, the plane bit of 4:4:4, the bit depths, the bypass bit, and whether scaling lists follow. */
 const chromaOf = (format: number, lists = "0"): string => `${unsigned(format)}${format === 3 ? "1" : ""}${unsigned(2)}${unsigned(3)}1${lists}`;
 const cropOf = (left: number, right: number, top: number, bottom: number): string => `1${[left, right, top, bottom].map(unsigned).join("")}`;
 
@@ -74,13 +74,13 @@ describe("the size of the pictures", () => {
   });
 
   test("follows scaling lists: eight, or twelve for 4:4:4, of which six have 16 numbers and the others 64", () => {
-    // `full` writes all numbers of a list; `ended` ends the list early, at the number that makes the next one 0.
+    // `full` writes all numbers of a scaling list; `ended` ends the list early, with a step that makes the next number 0.
     const full = (size: number) => `1${signed(1).repeat(size)}`;
     const ended = (after: number) => `1${signed(2).repeat(after)}${signed(-(8 + 2 * after))}`;
     const lists = [full(16), "0", ended(0), full(16), ended(3), full(16), full(64), ended(63)].join("");
     expect(sizeOf({ profile: 100, chroma: chromaOf(1, `1${lists}`) })).toBe("320x192");
     expect(sizeOf({ profile: 244, chroma: chromaOf(3, `1${lists}${full(64)}0${ended(5)}${full(64)}`) })).toBe("320x192");
-    // A step may wrap below 0 and above 255. The wrapped value 0 ends the list here.
+    // A step between two numbers of a scaling list may wrap below 0 and above 255. In this list, the wrapped value 0 ends the list.
     const round = `1${signed(-9)}${signed(2)}${signed(127)}${signed(127)}${signed(1)}`;
     expect(sizeOf({ profile: 100, chroma: chromaOf(1, `1${round}0000000`) })).toBe("320x192");
   });
@@ -90,7 +90,7 @@ describe("the size of the pictures", () => {
     expect([`${unsigned(0)}${unsigned(4)}`, unsigned(2), cycle(0), cycle(2), cycle(255)].map((order) => sizeOf({ order }))).toEqual(
       new Array(5).fill("320x192"),
     );
-    // The reader stops after 255 numbers, whatever count a broken header has.
+    // The parser stops after 255 numbers, even if a broken header has a greater count.
     expect(sizeOf({ order: cycle(60_000, 255) })).toBe("320x192");
   });
 
@@ -102,7 +102,7 @@ describe("the size of the pictures", () => {
   });
 
   test("is read without the emulation prevention bytes", () => {
-    // The bytes 0 0 3 mean 0 0; a 3 at any other place means 3.
+    // The bytes 0 0 3 mean 0 0; a byte 3 that does not follow two zeros means 3.
     const plain = sequenceOf({
       profile: 100,
       chroma: chromaOf(1, `1${"0".repeat(8)}`),
@@ -119,7 +119,7 @@ describe("the size of the pictures", () => {
       expect(readVideoConfig(configOf(kept)).height).toBe(192);
     }
     expect(long.join().includes("0,0")).toBe(true);
-    // The bits are changed after the third byte, so that a byte more or less moves all later ones.
+    // If the parser removed a byte too many or too few after these first bytes, all later bits would move and the width would be wrong.
     const bits = sequenceOf({}).slice(4);
     for (const head of [
       [0x67, 66, 0, 3],
@@ -160,7 +160,8 @@ describe("the configuration", () => {
     const whole = configOf(sequence);
     for (let length = 0; length < whole.length; length++) {
       const cut = whole.subarray(0, length);
-      // A record that ends after the sequence parameters has no picture parameters; the decoder decides about such a record.
+      // A configuration that ends after the sequence parameters has no picture parameters; Plaza accepts it, and leaves the decision to the player's
+      // decoder.
       if (length === whole.length - 5) expect(readVideoConfig(cut).parameterSets).toHaveLength(1);
       else expect(() => readVideoConfig(cut)).toThrow("the H.264 configuration cannot be read");
     }
@@ -185,7 +186,7 @@ test("a picture's NAL units follow lengths of 1, 2 or 4 bytes; delimiters and em
   }
   const long = Uint8Array.from([1, 1, 0x65, ...new Array<number>(256).fill(7)]);
   expect(nalUnitsOf(long, 2).map(({ length }) => length)).toEqual([257]);
-  // Zeros at the end are not a unit, even if they are fewer than the bytes of a length.
+  // Zeros at the end are not a NAL unit, even if there are fewer zeros than a length has bytes.
   for (const zeros of [0, 3, 4, 9]) expect(nalUnitsOf(new Uint8Array(zeros), 4)).toEqual([]);
 });
 
@@ -204,7 +205,7 @@ test("bits are read from the highest to the lowest, numbers as Exp-Golomb, and z
   expect(both.map(() => signs.signed() + 0)).toEqual(both);
   const widest = new BitReader(Uint8Array.from(bytesOf(`${"0".repeat(31)}1${"1".repeat(31)}`)));
   expect(widest.unsigned()).toBe(2 ** 32 - 2);
-  // After 32 zeros no number can begin.
+  // No valid number has 32 leading zeros.
   const none = new BitReader(Uint8Array.from(bytesOf(`${"0".repeat(32)}1`)));
   expect([none.unsigned(), none.bits(1)]).toEqual([0, 1]);
 });

@@ -9,7 +9,7 @@ export interface VideoConfig {
   /** The width in pixels, after cropping. */
   readonly width: number;
   readonly height: number;
-  /** The name of the codec, for example `avc1.64001f`, as in `codecs` of a playlist. */
+  /** The name of the codec as a playlist states it in `CODECS`, for example `avc1.64001f`. */
   readonly codec: string;
 }
 

@@ -7,11 +7,11 @@ import { TransportStream } from "./transport-stream.ts";
 
 /** A configuration of x264: 320×180, baseline. */
 const VIDEO_CONFIG = Buffer.from("1700000000" + "0142c00cffe100176742c00cda05067e7c0440000003004000000c83c50aa801000468ce0fc8", "hex");
-/** The same configuration with 24 as its level. */
+/** The H.264 configuration above with 24 as its level. */
 const OTHER_VIDEO_CONFIG = Buffer.from(VIDEO_CONFIG.toString("hex").replaceAll("42c00c", "42c018"), "hex");
 /** A configuration of AAC LC, 44.1 kHz, mono. */
 const AUDIO_CONFIG = Buffer.from("af001208", "hex");
-/** The same configuration with 48 kHz. */
+/** The AAC configuration above with 48 kHz. */
 const AUDIO_CONFIG_48 = Buffer.from("af001188", "hex");
 const picture = (isKey: boolean): Uint8Array => Buffer.from(`${isKey ? "17" : "27"}01000000${"00000002"}${isKey ? "65" : "41"}88`, "hex");
 const sound = Buffer.from("af01211004608c1c", "hex");
@@ -100,7 +100,7 @@ test("missing pictures for a quarter of a second are a gap, even after the first
   expect([gapsOf(400, 400, 440), gapsOf(400, 400, 650)]).toEqual([0, 1]);
 });
 
-/** A container that records the packets that it gets; its segments are empty. */
+/** A container that records the packets that the packager adds; its segments are empty. */
 function watched() {
   const seen: string[] = [];
   let count = 0;
@@ -186,7 +186,7 @@ test("D-297: audio of another form begins with the next segment, which is discon
   configure();
   at(0, true);
   hear(20);
-  // The same configuration a second time changes nothing.
+  // If the encoder sends the same configuration a second time, nothing changes.
   packager.addAudio(30, audio(AUDIO_CONFIG));
   hear(40);
   packager.addAudio(50, audio(AUDIO_CONFIG_48));
@@ -220,7 +220,7 @@ test("D-297: no segment is longer than six seconds when rounded, at any distance
     if (ms % 40 === 0 && (ms < 10_000 || ms > 17_000)) at(ms, ms === 0);
     hear(ms);
   }
-  // Nothing arrives for seven seconds, because of the network or the encoder.
+  // No packet arrives for seven seconds, because of the network or the encoder.
   at(25_000, true);
   hear(25_010);
   at(26_000, true);
@@ -386,7 +386,7 @@ test("D-297: whatever steps the clocks of pictures and audio make, together or a
         steps.reduce((sum, step) => sum + (ms >= step.atMs && (step.track === "both" || step.track === track) ? step.byMs : 0), ms);
       const { wholeMs, isSilent, packager } = play(20_000, stamp);
       expect({ isSilent, isCounted: packager.clockSteps <= 2 * steps.length }).toEqual({ isSilent: false, isCounted: true });
-      // Several steps at one time may add up to less than a second; then they count as a pause.
+      // Several clock steps at one time may add up to less than a second, which counts as a pause and not as a step.
       expect(Math.abs(wholeMs - 20_000)).toBeLessThan(100 + 1_000 * steps.length);
     }),
   );
@@ -395,7 +395,7 @@ test("D-297: whatever steps the clocks of pictures and audio make, together or a
 test("D-297: arriving audio is not missing, however far its time stamps are behind, and the network may delay everything", () => {
   const late = play(26_000, (ms, track) => ms + (track === "audio" ? 0 : 11_000));
   expect({ isSilent: late.isSilent, steps: late.packager.clockSteps }).toEqual({ isSilent: false, steps: 1 });
-  // Nothing arrives for 7 s, and then everything at once: the sound before that arrived more than 10 s earlier.
+  // No packet arrives for 7 s, and then all packets at once: the last sound before the pause arrived more than 10 s earlier.
   const { seen, at, hearAt, configure } = watched();
   configure();
   for (let ms = 0; ms < 4_000; ms += 40) {

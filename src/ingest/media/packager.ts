@@ -34,16 +34,19 @@ interface PackagerOwner {
 
 /** D-51: the time for which sound may be missing: before the first sound, without or with an announcement of audio, and after the first sound. */
 const SILENT_MS_MAX = { unannounced: 2_000, announced: 4_000, inTheMiddle: 10_000 } as const;
-/** The time after which a segment is cut at the next key frame. With one second, players load few segments, and viewers can start early. */
+/**
+ * The shortest time after which a segment ends at the next key frame. If segments last at least one second, players load few segments, and viewers
+ * can start early.
+ */
 const SEGMENT_MS_MIN = 1_000;
 /**
- * The time after which a segment is cut at any picture. If no picture comes, the segment is cut at a sound half a second later, so that it exceeds
- * `SEGMENT_MS_MAX` only a little.
+ * The time after which a segment is cut at any picture. If no picture comes, the segment is cut at a sound half a second later, so that the segment
+ * is hardly longer than `SEGMENT_MS_MAX`.
  */
 const CUT_AT_PICTURE_MS = 5_000;
 const CUT_AT_SOUND_MS = 5_500;
 const SEGMENT_MS_MAX = SEGMENT_SECONDS_MAX * 1_000 + 499;
-/** The longest time between key frames: x264 sends one at least every 250 frames. */
+/** The longest allowed time between key frames: x264 sends a key frame at least every 250 frames. */
 const KEY_FRAME_MS_MAX = 20_000;
 /** The duration of the sound in one packet. Each packet has a header, so fewer and longer packets need less space. */
 const SOUND_MS = 150;
@@ -63,7 +66,7 @@ export class Packager {
   #video: VideoConfig | undefined;
   #videoConfigBytes: Uint8Array | undefined;
   #audio: AacConfig | undefined;
-  /** A new configuration of the sound. It applies from the next segment on, because a segment has only one configuration of the sound. */
+  /** A new sound configuration, which applies from the next segment on, because all sound of a segment has the same configuration. */
   #nextAudio: AacConfig | undefined;
   #isAudioAnnounced = false;
   /** The time of the first packet on the timeline. */
@@ -75,13 +78,13 @@ export class Packager {
   #soundArrivedMs = 0;
   /** The duration of all pictures that arrived after the last sound. */
   #silentMs = 0;
-  /** Whether sound came after the first key frame. Without such sound, no segment is recorded. */
+  /** Whether sound came after the first key frame. Before sound has come, no segment is recorded. */
   #hasSound = false;
   #segmentBeganMs = 0;
   #isSegmentDiscontinuous = false;
-  /** Whether the next segment does not continue the current one (`isDiscontinuous`). */
+  /** Whether the next segment does not continue the current segment (`isDiscontinuous`). */
   #isDiscontinuous = false;
-  /** The time of the newest picture or sound of the segment. */
+  /** The time of the newest picture or sound of the current segment. */
   #newestMs = 0;
   #lastKeyMs = 0;
   #lastPictureMs = 0;
@@ -156,7 +159,7 @@ export class Packager {
     return Math.max(0, Math.min(behindMs, this.#silentMs));
   }
 
-  /** Adds a configuration of the sound, or sound. Throws `MediaProblem`. */
+  /** Adds a configuration of the sound, or a packet of sound. Throws `MediaProblem`. */
   addAudio(timestamp: number, packet: AudioPacket): void {
     if (this.#hasEnded) return;
     if (packet.kind === "config") {
@@ -201,11 +204,11 @@ export class Packager {
   end(): void {
     if (this.#hasEnded || !this.#hasSound) return;
     this.#hasEnded = true;
-    // A segment without pictures ends with its sound.
+    // A segment without pictures ends at the time of its newest sound.
     this.#give((this.#lastPictureMs >= this.#segmentBeganMs ? this.#lastPictureMs : this.#newestMs) + LAST_FRAME_MS);
   }
 
-  /** Calls `place`, which returns the time of a packet on the timeline. If the encoder's clock steps, the next segment is discontinuous. */
+  /** Returns the time of a packet on the timeline, which `place` computes. If the encoder's clock steps, the next segment is discontinuous. */
   #timed(place: () => number): number {
     const { steps } = this.#time;
     const ms = place();
@@ -229,7 +232,8 @@ export class Packager {
 
   /**
    * Whether sound is missing. After the first sound, sound is missing if none arrived for the allowed time of the machine's clock, and the pictures
-   * that arrived in that time last at least as long. Therefore neither a slow network nor a step of the encoder's clock counts as silence.
+   * that arrived in that time last at least as long. Because both times are required, neither a slow network nor a step of the encoder's clock counts
+   * as silence.
    */
   #isSilent(nowMs: number): boolean {
     if (this.#lastSoundMs === undefined) return this.#silentMs > (this.#isAudioAnnounced ? SILENT_MS_MAX.announced : SILENT_MS_MAX.unannounced);

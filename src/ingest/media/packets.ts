@@ -23,7 +23,7 @@ export interface Picture {
   /** The time of decoding, in milliseconds since the beginning of the session. */
   readonly decodeMs: number;
   readonly showMs: number;
-  /** The NAL units of the picture, each after its length. */
+  /** The NAL units of the picture, each preceded by its length. */
   readonly bytes: Uint8Array;
 }
 
@@ -36,8 +36,8 @@ export interface Sound {
 }
 
 /**
- * The numbers in the body of an FLV tag. An RTMP message has the same body (FLV file format 10.1, annex E.4; Enhanced RTMP v2 for codecs that are
- * named by four characters).
+ * The numbers in the body of an FLV tag. The body of an RTMP message has the format of an FLV tag's body (FLV file format 10.1, annex E.4; Enhanced
+ * RTMP v2 for codecs that are named by four characters).
  */
 const H264 = 7;
 const AAC = 10;
@@ -89,7 +89,7 @@ export function readAudioTag(body: Uint8Array): AudioPacket | undefined {
   return audioPacket(body[1], body.subarray(2));
 }
 
-/** In Enhanced RTMP, this number says that the codec is named by four characters after the tag's type. */
+/** In Enhanced RTMP, this sound format says that four characters after the tag's type name the codec. */
 const ENHANCED_AUDIO = 9;
 const FRAME_WITHOUT_COMPOSITION = 3;
 const VIDEO_METADATA = 4;
@@ -103,7 +103,7 @@ interface EnhancedTag {
   readonly bytes: Uint8Array;
 }
 
-/** Reads a tag of Enhanced RTMP; returns undefined if the tag is cut off. `multitrack` is the type of a tag with several tracks. */
+/** Reads a tag of Enhanced RTMP; returns undefined if the tag is cut off. `multitrack` is the packet type of a tag with several tracks. */
 function readEnhancedTag(body: Uint8Array, multitrack: number): EnhancedTag | undefined {
   let type = (body[0] as number) & 0x0f;
   let at = 1;

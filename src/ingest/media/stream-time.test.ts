@@ -1,4 +1,4 @@
-/** The timeline of pictures and sound (D-297). */
+/** Tests the timeline of pictures and sound (D-297). */
 import { expect, test } from "bun:test";
 import { StreamTime } from "./stream-time.ts";
 
@@ -8,7 +8,7 @@ test("times count from the first one, and a picture is always later than the one
     0, 40, 41, 42, 100,
   ]);
   const sound = new StreamTime();
-  // Sound may be slightly out of order, but is never earlier than the beginning.
+  // Sound may be slightly out of order, but is never earlier than the beginning of the timeline.
   expect([500, 540, 520, 499, 560].map((timestamp) => sound.audio(timestamp, 0))).toEqual([0, 40, 20, 0, 60]);
   expect([sound.video(501, 0), sound.steps]).toEqual([1, 0]);
 });
@@ -40,7 +40,7 @@ test("a pause is not a step if the same time has passed, or if the other track h
   const paused = new StreamTime();
   paused.video(0, 0);
   expect([paused.video(6_000, 5_000), paused.steps]).toEqual([6_000, 0]);
-  // A file is sent at once: pictures pause, and the sound continues.
+  // An encoder sends a file faster than in real time: pictures pause, and the sound continues.
   const fast = new StreamTime();
   fast.video(0, 0);
   for (let ms = 0; ms <= 5_000; ms += 20) fast.audio(ms, 0);

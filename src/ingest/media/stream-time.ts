@@ -1,6 +1,7 @@
 /**
  * Gives pictures and sound their times on one timeline, by the encoder's time stamps (milliseconds in 32 bits, which wrap). An encoder's clock may
- * step, for example when a source begins again or somebody sets the computer's time. The timeline does not contain such steps (D-297).
+ * step, for example when a source begins again or somebody sets the computer's time. The timeline does not contain the steps of the encoder's clock
+ * (D-297).
  */
 
 type Track = "video" | "audio";
@@ -19,13 +20,13 @@ interface Newest {
  * cause smaller differences.
  */
 const STEP_MS = 1_000;
-/** The longest time between the first picture and the first sound. An encoder does not start its sources at the same time. */
+/** The longest time between the first picture and the first sound. An encoder does not start its camera and its microphone at the same time. */
 const START_MS_MAX = 5_000;
 
 export class StreamTime {
   readonly #newest: Record<Track, Newest | undefined> = { video: undefined, audio: undefined };
   #pictureMs = -1;
-  /** The number of steps of the encoder's clock. A step of both tracks counts once. */
+  /** The number of steps of the encoder's clock. A step that concerns both tracks counts once. */
   steps = 0;
 
   /** Returns the time of a picture on the timeline, always later than the time of the previous picture. The picture arrived at `nowMs`. */
@@ -56,8 +57,9 @@ export class StreamTime {
 const difference = (timestamp: number, before: number): number => (timestamp - before) | 0;
 
 /**
- * Whether a packet at `ms` continues its track, whose newest packet is `own`. The packet may be later than `own` by as much time as has passed. The
- * packet may also be at the time of the other track, because the encoder left pictures out or the network delayed them.
+ * Whether a packet at `ms` continues its track, whose newest packet is `own`. The packet may be later than `own` by the time that has passed since
+ * `own` arrived. The packet may also have the time of the other track's newest packet, because the encoder left pictures out or the network delayed
+ * them.
  */
 function goesOn(ms: number | undefined, own: Newest | undefined, other: Newest | undefined, nowMs: number): boolean {
   if (ms === undefined) return false;

@@ -1,4 +1,4 @@
-/** Reads a segment by the numbers of ISO/IEC 13818-1. */
+/** Tests segments by parsing their bytes according to ISO/IEC 13818-1. */
 import { expect, test } from "bun:test";
 import type { Picture, Sound } from "./packets.ts";
 import { TransportStream } from "./transport-stream.ts";
@@ -80,7 +80,7 @@ test("only the first packet of a picture has the clock, and marks a key frame as
   const packets = segmentOf(picture(0, { bytes: unit(1_000) }), picture(40, { isKey: false })).filter(({ pid }) => pid === 0x100);
   const flags = packets.map(({ isFirst, adaptation }) => `${isFirst ? "first" : "next"} ${adaptation[1] ?? "none"}`);
   expect(flags).toEqual(["first 80", "next none", "next none", "next none", "next none", "next 0", "first 16"]);
-  // A packet is filled with bytes whose bits are all 1.
+  // The rest of a packet is filled with bytes whose bits are all 1.
   for (const { adaptation } of packets) for (const byte of adaptation.subarray(adaptation[1] === 0 ? 2 : 8)) expect(byte).toBe(0xff);
 });
 

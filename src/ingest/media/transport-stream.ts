@@ -21,7 +21,10 @@ const ADTS_AAC = 0x0f;
 
 /** The number of ticks of the 90 kHz clock in a millisecond. */
 const TICKS = 90;
-/** The time of the first picture. This time is not 0, because audio may begin a little earlier, and the stream's clock runs ahead of the pictures. */
+/**
+ * The time of the first picture. The first picture does not have the time 0, because audio may begin a little earlier, and the stream's clock starts
+ * before the pictures.
+ */
 const START_MS = 1_000;
 const CLOCK_AHEAD_MS = 100;
 
@@ -57,7 +60,7 @@ export class TransportStream {
     this.#addElement(AUDIO_PID, elementOf(AUDIO_STREAM, ticksOf(ms), undefined, parts), false, undefined);
   }
 
-  /** Returns the segment and begins the next one. */
+  /** Returns the completed segment and begins the next segment. */
   take(): Uint8Array {
     const bytes = this.#bytes.slice(0, this.#length);
     this.#length = 0;
@@ -138,7 +141,7 @@ function elementOf(stream: number, show: number, decode: number | undefined, par
   const times = decode === undefined ? timeOf(2, show) : [...timeOf(3, show), ...timeOf(1, decode)];
   const payload = parts.reduce((sum, part) => sum + part.length, 0);
   const afterLength = 3 + times.length + payload;
-  // A picture may be larger than the field for the length allows. The length 0 means that the picture ends where the next one begins.
+  // A picture may be larger than the field for the length allows. The length 0 means that the picture ends where the next picture begins.
   const length = stream === VIDEO_STREAM || afterLength > 0xff_ff ? 0 : afterLength;
   const header = [0, 0, 1, stream, length >> 8, length & 0xff, 0x80, decode === undefined ? 0x80 : 0xc0, times.length, ...times];
   const element = new Uint8Array(header.length + payload);

@@ -1,4 +1,4 @@
-/** Reads the bytes that encoders send: tags of FLV (file format 10.1, annex E.4), numbers of bits, and times. */
+/** Tests how Plaza parses the bytes that encoders send: FLV tags (file format 10.1, annex E.4), numbers that are coded in bits, and times. */
 import { expect, test } from "bun:test";
 import { BitReader, MediaProblem } from "./bits.ts";
 import { readAudioTag, readVideoTag } from "./packets.ts";
@@ -35,7 +35,7 @@ test("an audio tag is the decoder's configuration, or a frame", () => {
   expect(audio(0xa0, 1, 5)).toEqual({ kind: "frame", bytes: Uint8Array.of(5) });
 });
 
-/** A tag of a codec that is given by four characters. */
+/** A tag whose codec is named by four characters. */
 const named = (first: number, codec: string, ...bytes: number[]) => [first, ...Buffer.from(codec), ...bytes];
 
 test("another codec is refused with its name and the one to choose, however short its tag is", () => {
@@ -92,7 +92,7 @@ test("enhanced RTMP: avc1 and mp4a are H.264 and AAC, with and without a present
   expect(video(...named(0xa3, "avc1", 9))).toEqual({ kind: "frame", isKey: false, compositionMs: 0, bytes: Uint8Array.of(9) });
   expect(audio(...named(0x90, "mp4a", 0x12, 0x10))).toMatchObject({ kind: "config", config: { sampleRate: 44_100, channels: 2 } });
   expect(audio(...named(0x91, "mp4a", 5, 6))).toEqual({ kind: "frame", bytes: Uint8Array.of(5, 6) });
-  // The tag has a modifier of three bytes, and then one whose size has 16 bits.
+  // The first tag has a modifier of three bytes, and the second tag has a modifier whose size has 16 bits.
   expect(video(0x97, 2, 1, 2, 3, 3, ...Buffer.from("avc1"), 9)).toMatchObject({ kind: "frame", bytes: Uint8Array.of(9) });
   expect(audio(0x97, 255, 1, 0, ...new Uint8Array(257), 1, ...Buffer.from("mp4a"), 5)).toMatchObject({ kind: "frame", bytes: Uint8Array.of(5) });
   for (const bytes of [
@@ -121,7 +121,7 @@ test("bits are read from the highest to the lowest, across bytes, and zeros foll
 });
 
 test("H.264, 9.1: numbers have as many bits as leading zeros, without and with a sign", () => {
-  // The bits are 1, 010, 011, 00100, 00111, 0001000.
+  // The bytes consist of the numbers 1, 010, 011, 00100, 00111, 0001000 in binary.
   const bytes = Uint8Array.of(0b1010_0110, 0b0100_0011, 0b1000_1000);
   const unsigned = new BitReader(bytes);
   expect(Array.from({ length: 6 }, () => unsigned.unsigned())).toEqual([0, 1, 2, 3, 6, 7]);
@@ -132,6 +132,6 @@ test("H.264, 9.1: numbers have as many bits as leading zeros, without and with a
 test("a number after 31 zeros is the largest; more zeros are not a number", () => {
   expect(new BitReader(Uint8Array.of(0, 0, 0, 1, 0xff, 0xff, 0xff, 0xfe)).unsigned()).toBe(2 ** 32 - 2);
   expect(new BitReader(Uint8Array.of(0, 0, 0, 0, 0x80, 0, 0, 0, 0)).unsigned()).toBe(0);
-  // The reader does not wait for a one that never comes.
+  // The reader stops at the end of the data, even if it has found no bit 1.
   expect(new BitReader(new Uint8Array()).unsigned()).toBe(0);
 });

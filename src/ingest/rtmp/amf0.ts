@@ -96,7 +96,7 @@ class AmfReader {
   #array(depth: number): AmfValue[] {
     const length = this.#view.getUint32(this.#skip(4));
     const values: AmfValue[] = [];
-    // The method `value` limits the number of values, so a length that is too large uses no memory.
+    // The method `value` limits the number of values, so an array with a false, large length uses no memory.
     for (let i = 0; i < length; i++) values.push(this.value(depth + 1));
     return values;
   }
@@ -116,7 +116,7 @@ class AmfReader {
     return this.#bytes[this.#skip(1)] as number;
   }
 
-  /** Skips bytes. Returns the index of the first skipped byte. */
+  /** Skips bytes. Skips bytes, and returns the index of the first skipped byte. */
   #skip(count: number): number {
     const start = this.#at;
     if (start + count > this.#bytes.length) throw new RtmpProblem("an AMF value is cut off");
@@ -127,7 +127,7 @@ class AmfReader {
 
 const encoder = new TextEncoder();
 
-/** Writes the bytes of several values. */
+/** Returns the bytes of several AMF0 values. */
 export function writeAmf(values: readonly AmfValue[]): Uint8Array {
   const bytes: number[] = [];
   for (const value of values) write(bytes, value);

@@ -4,7 +4,7 @@ import { chunked, join } from "#harness/live/rtmp";
 import { ChunkReader } from "./chunk-reader.ts";
 import { AFTER_KEY, BEFORE_KEY, type Message, RtmpProblem } from "./message.ts";
 
-/** All messages that `parts` complete. */
+/** Returns all messages that are complete in the bytes `parts`. */
 function messagesOf(parts: readonly Uint8Array[], limits = AFTER_KEY): Message[] {
   const reader = new ChunkReader(limits);
   const messages: Message[] = [];
@@ -12,7 +12,7 @@ function messagesOf(parts: readonly Uint8Array[], limits = AFTER_KEY): Message[]
   return messages;
 }
 
-/** Cuts `bytes` into pieces at these places. */
+/** Cuts `bytes` into pieces at the given indexes. */
 const cut = (bytes: Uint8Array, places: readonly number[]): Uint8Array[] => {
   const ends = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b);
   return [0, ...ends].map((start, i) => bytes.slice(start, ends[i] ?? bytes.length));
@@ -70,12 +70,12 @@ test("chunks: messages that would hold too much are refused", () => {
     Uint8Array.of(chunkStream, 0, 0, 0, length >> 16, (length >> 8) & 0xff, length & 0xff, 9, 1, 0, 0, 0);
   const limit = BEFORE_KEY.messageBytesMax;
   expect(() => messagesOf([large(6, limit + 1)], BEFORE_KEY)).toThrow(RtmpProblem);
-  // A large length alone uses no memory: only bytes that have arrived count, of all streams together.
+  // A large length in a header uses no memory: the limit counts only the bytes that have arrived, of all streams together.
   const setSize = join(chunked({ chunkStream: 2, type: 1, stream: 0, timestamp: 0, body: Uint8Array.of(0, 0, 0x27, 0x10) }));
   const half = (chunkStream: number) => join([large(chunkStream, limit), new Uint8Array(10_000)]);
   expect(messagesOf([setSize, half(6)], BEFORE_KEY)).toEqual([]);
   expect(() => messagesOf([setSize, half(6), half(7)], BEFORE_KEY)).toThrow(RtmpProblem);
-  // A message that comes in many small chunks does not use more memory either.
+  // A message that arrives in many small chunks also uses only the memory for the bytes that have arrived.
   const small = (chunkStream: number, count: number) =>
     Array.from({ length: count }, (_, at) => join([at === 0 ? large(chunkStream, limit) : Uint8Array.of(0xc0 | chunkStream), new Uint8Array(128)]));
   expect(messagesOf([...small(6, 8), ...small(7, 8), ...small(8, 8)], BEFORE_KEY)).toEqual([]);
@@ -112,7 +112,7 @@ test("chunks: dropped and complete messages hold nothing, and an empty message i
     chunked({ chunkStream, type: 9, stream: 1, timestamp, body: new Uint8Array(6_000).fill(7) }, 5_000)[0] as Uint8Array;
   const size = chunked({ chunkStream: 2, type: 1, stream: 0, timestamp: 0, body: Uint8Array.of(0, 0, 0x13, 0x88) });
   const abort = (id: number) => chunked({ chunkStream: 2, type: 2, stream: 0, timestamp: 0, body: Uint8Array.of(0, 0, 0, id) });
-  // Two such messages at once are too large. After the other one was dropped or completed, one is not.
+  // Two incomplete messages of 5,000 bytes are too large together. A single one is accepted after the other message was dropped or completed.
   expect(() => messagesOf([...size, begin(6, 0), begin(7, 0)], limits)).toThrow("the incomplete messages together have more than");
   expect(messagesOf([...size, begin(6, 0), ...abort(6), ...abort(6), ...abort(9), begin(7, 0)], limits)).toEqual([]);
   const whole = chunked({ chunkStream: 6, type: 9, stream: 1, timestamp: 0, body: new Uint8Array(6_000) }, 5_000);
@@ -130,7 +130,7 @@ test("chunks: a message inside another one of its chunk stream is refused, and s
 });
 
 test("chunks: an extended timestamp that format 3 omits is not looked for in the payload, at any cut of the network", () => {
-  // The bytes are a message of 7 bytes in chunks of 4, whose second chunk does not repeat the time, and then another message.
+  // The bytes are a message of 7 bytes in chunks of 4 bytes, whose second chunk does not repeat the extended timestamp, and then another message.
   const bytes = Buffer.from("06ffffff000007090100000001000000" + "01020304c6050607" + "06ffffff000007090100000001000000" + "0b0c0d0ec60f1011", "hex");
   for (let at = 0; at <= bytes.length; at++) {
     const reader = new ChunkReader(AFTER_KEY);
@@ -165,7 +165,7 @@ test("chunks: a long time is repeated by each chunk or by none, and is added if 
   const [first, second] = chunked({ chunkStream: 6, type: 9, stream: 1, timestamp: LONG, body }) as [Uint8Array, Uint8Array];
   const withoutTime = join([second.subarray(0, 1), second.subarray(5)]);
   for (const rest of [second, withoutTime]) expect(messagesOf([first, rest])).toEqual([{ type: 9, stream: 1, timestamp: LONG, body }]);
-  // In this format the same four bytes have the difference to the time before.
+  // In a chunk of format 2, the four bytes of the extended timestamp contain the difference from the previous time.
   const later = Uint8Array.of(0x86, 0xff, 0xff, 0xff, 1, 0, 0, 2, ...body.subarray(0, 128));
   const again = Uint8Array.of(0xc6, 1, 0, 0, 2, ...body.subarray(128));
   expect(messagesOf([first, second, later, again]).map(({ timestamp }) => timestamp)).toEqual([LONG, LONG + 0x01_00_00_02]);

@@ -5,7 +5,7 @@ import { CHUNK_STREAMS_MAX, type Message, type MessageLimits, MessageType, RtmpP
 const DEFAULT_CHUNK_BYTES = 128;
 /** The size of the message header, by the format of the chunk. */
 const MESSAGE_HEADER_BYTES = [11, 7, 3, 0] as const;
-/** If a header has this timestamp, the four bytes after the header contain the real timestamp. */
+/** If a header contains this timestamp, the four bytes after the header contain the real timestamp. */
 const EXTENDED = 0xff_ff_ff;
 const NO_BYTES = new Uint8Array();
 /** The size of a message's first buffer. The buffer grows only as bytes arrive, so that a large length alone uses no memory. */
@@ -33,7 +33,7 @@ export class ChunkReader {
   #carry: Uint8Array = NO_BYTES;
   /** Whether the peer repeats an extended timestamp in chunks of format 3; undefined until the peer has sent such a chunk. */
   #repeatsExtended: boolean | undefined;
-  /** The stream whose chunk is incomplete. `#payloadLeft` is the number of missing bytes of that chunk. */
+  /** The stream whose chunk is incomplete. `#payloadLeft` is the number of bytes that are missing from this chunk. */
   #current: ChunkStream | undefined;
   #payloadLeft = 0;
   /** The number of received bytes of all incomplete messages together. */
@@ -96,7 +96,8 @@ export class ChunkReader {
     const time = isExtended ? readUint32(header, fixed) : readUint24(header, basic);
     stream.extended = isExtended ? time : undefined;
     stream.timestamp = format === 0 ? time : (stream.timestamp + time) >>> 0;
-    // A message in format 3 right after a message in format 0 has the same time, because encoders send such messages.
+    // A message in format 3 right after a message in format 0 gets the same time as that message, because encoders send several messages of one time
+    // this way.
     stream.delta = format === 0 ? 0 : time;
     if (format <= 1) {
       stream.length = readUint24(header, basic + 3);
@@ -119,9 +120,9 @@ export class ChunkReader {
   }
 
   /**
-   * Whether the extended timestamp is repeated before `payload`. The specification requires the repetition, but older encoders leave it out. The
-   * first chunk shows whether the peer repeats the timestamp, because a payload hardly ever begins with the same four bytes. Returns undefined if
-   * more bytes are needed.
+   * Whether the chunk repeats the extended timestamp before `payload`. The specification requires that each chunk repeats the extended timestamp, but
+   * older encoders leave it out. The first chunk shows whether the peer repeats the timestamp, because a payload hardly ever begins with the same
+   * four bytes. Returns undefined if more bytes are needed.
    */
   #isRepeated(extended: number, payload: Uint8Array): boolean | undefined {
     if (this.#repeatsExtended === false) return false;
@@ -181,7 +182,7 @@ export class ChunkReader {
     stream.body = undefined;
     this.#assembling -= body.length;
     const { type, timestamp } = stream;
-    // The size is set here and not by the caller, because the next chunk already has the new size.
+    // The reader and not the caller sets the chunk size, because the next chunk of the same bytes already has the new size.
     if (type === MessageType.SetChunkSize) this.setChunkBytes(readControl(body));
     else if (type === MessageType.Abort) this.abort(readControl(body));
     else take({ type, stream: stream.stream, timestamp, body });

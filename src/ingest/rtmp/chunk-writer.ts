@@ -1,9 +1,9 @@
 /** Writes messages of RTMP as chunks. The first chunk of a message has a complete header. */
 import type { Message } from "./message.ts";
 
-/** The size of chunks unless the sender sets another size. This server uses the default. */
+/** The size of chunks unless the sender sets another size. Plaza's RTMP server does not set another chunk size. */
 const CHUNK_BYTES = 128;
-/** Section 5.3.1.3: a time of at least this many ms is written into four bytes after the header. */
+/** Section 5.3.1.3: a time of at least this number of ms is written into four bytes after the header. */
 const EXTENDED_TIME = 0xff_ff_ff;
 
 /**

@@ -13,8 +13,8 @@ export class Handshake {
   #echoLeft = PART_BYTES;
 
   /**
-   * Reads bytes of the handshake. `randomBytes` fills S1, and `reply` is called once to send S0, S1 and S2. Returns the bytes after the handshake, or
-   * undefined while the handshake is not complete.
+   * Reads bytes of the handshake. S1 is filled with `randomBytes`, and `reply` is called once to send S0, S1 and S2. Returns the bytes after the
+   * handshake, or undefined while the handshake is not complete.
    */
   read(bytes: Uint8Array, randomBytes: (count: number) => Uint8Array, reply: (bytes: Uint8Array) => void): Uint8Array | undefined {
     let rest = bytes;

@@ -5,7 +5,7 @@ import { RtmpProblem } from "./message.ts";
 import { PublisherSession } from "./publisher-session.ts";
 
 const STREAMS = 20_000;
-/** The memory that all sessions may leave behind: less than 60 bytes a stream. An open session has 2 KiB and more. */
+/** The memory that may remain in use after all sessions have ended: less than 60 bytes for each stream. An open session uses at least 2 KiB. */
 const GROWTH_BYTES_MAX = 1024 * 1024;
 
 /** Random numbers that are the same in each run (mulberry32). */
@@ -19,7 +19,7 @@ function numbers(seed: number): () => number {
   };
 }
 
-/** Garbage, or the bytes of an encoder with some of them changed, dropped or repeated. */
+/** Returns random bytes, or the bytes of an encoder with some bytes changed, dropped or repeated. */
 function hostileStream(random: () => number, honest: readonly Uint8Array[]): Uint8Array {
   const below = (limit: number) => Math.floor(random() * limit);
   const garbage = (length: number) => Uint8Array.from({ length }, () => below(256));
@@ -74,7 +74,7 @@ test(`RTMP: ${STREAMS} hostile streams end, with or without a problem, and nothi
     }
   }
   expect(heapBytes() - heapBefore).toBeLessThan(GROWTH_BYTES_MAX);
-  // The streams reach the whole protocol: many get as far as media, and many are refused.
+  // The random streams reach all of the protocol: many streams are accepted and send media, and many are refused.
   expect({ problems: problems > STREAMS / 4, admitted: admitted > STREAMS / 10 }).toEqual({ problems: true, admitted: true });
 });
 

@@ -18,14 +18,17 @@ export const MessageType = {
 
 export interface Message {
   readonly type: number;
-  /** The id of the message's stream. 0 is the connection itself; other streams were created by `createStream`. */
+  /** The id of the message's stream. The id 0 means the connection itself; `createStream` creates other streams. */
   readonly stream: number;
   /** The time of the encoder's clock, in ms. The number has 32 bits and wraps. */
   readonly timestamp: number;
   readonly body: Uint8Array;
 }
 
-/** The error of a peer that breaks the protocol, does not publish, or exceeds a limit. The server closes the connection of such a peer. */
+/**
+ * The error of a peer that breaks the protocol, does not publish, or exceeds a limit. The server closes the connection of a peer that causes this
+ * error.
+ */
 export class RtmpProblem extends Error {
   constructor(problem: string) {
     super(problem);
@@ -33,7 +36,7 @@ export class RtmpProblem extends Error {
   }
 }
 
-/** The limits for a peer. They are low until the server accepts the peer's stream key. */
+/** The limits for a peer. These limits are low until the server accepts the peer's stream key. */
 
 export interface MessageLimits {
   /** The limit of bytes of one message, and of all incomplete messages together. */
@@ -51,7 +54,7 @@ export const CHUNK_STREAMS_MAX = 16;
 export const KEY_CHARACTERS_MAX = 256;
 /** The greatest number of streams of a connection. An encoder creates one stream, and sometimes a second stream after an error. */
 export const STREAMS_MAX = 8;
-/** The greatest number of commands before a key is accepted; an encoder sends about 6. */
+/** The greatest number of commands before a key is accepted; an encoder sends about 6 commands. */
 export const COMMANDS_BEFORE_KEY_MAX = 32;
 
 /** The greatest depth of nested AMF0 values; encoders send values with a depth of 2. */

@@ -1,4 +1,4 @@
-/** The limits of an RTMP connection, and the messages that the peer receives. */
+/** Tests the limits of an RTMP connection, and the messages that the peer receives. */
 import { expect, test } from "bun:test";
 import { aggregateOf, chunked, command, handshake, join, media, publishing } from "#harness/live/rtmp";
 import { readAmf, writeAmf } from "./amf0.ts";
@@ -22,7 +22,7 @@ function open() {
     randomBytes: (count) => new Uint8Array(count),
   });
   const receive = (...parts: readonly Uint8Array[]) => session.received(join(parts));
-  /** All messages so far, in which commands are read as values. */
+  /** Returns all messages that the session has sent so far, with the commands as parsed values. */
   const messages = () => {
     const reader = new ChunkReader(AFTER_KEY);
     const all: { type: number; stream: number; says: unknown }[] = [];
@@ -32,7 +32,7 @@ function open() {
     );
     return all;
   };
-  /** The status in the newest command. */
+  /** Returns the status in the session's newest command. */
   const status = () => {
     const says = messages().at(-1)?.says;
     return Array.isArray(says) ? says[3] : undefined;
@@ -108,7 +108,7 @@ test("only a created stream is published, once, and a key is text that is not em
     const { seen, receive, messages } = open();
     receive(HELLO, CONNECT, CREATE, command(["publish", 5, null, key], 1));
     expect([seen, messages().at(-1)?.says]).toEqual([["end"], expect.arrayContaining(["onStatus"])]);
-    // The peer gets no further messages.
+    // After the refusal, the session sends no further messages to the peer.
     const count = messages().length;
     receive(CREATE);
     expect(messages()).toHaveLength(count);
@@ -137,7 +137,7 @@ test("commands may have the form of AMF3, and each of the three words ends the s
     receive(amf3([word, 0, null]));
     receive(command([word, 0, null]));
     expect([seen, session.isPublishing]).toEqual([word === "FCUnpublish" ? ["unpublished"] : ["unpublished", "finished"], false]);
-    // Media after the end of the stream are dropped.
+    // The session drops media that arrive after the end of the stream.
     receive(media("video", 0, Uint8Array.of(9)), command(["deleteStream", 0, null, 1]), command(["deleteStream", 0, null, 1]));
     expect(seen).toEqual(["unpublished", "finished"]);
     session.refuse("feed", "too late");
@@ -145,7 +145,7 @@ test("commands may have the form of AMF3, and each of the three words ends the s
     expect([seen.length, session.isPublishing]).toEqual([2, false]);
     expect(status()).toMatchObject({ level: "status", code: "NetStream.Unpublish.Success" });
   }
-  // The server may end the session meanwhile.
+  // The server may end the session while it waits for `deleteStream`.
   const waiting = admitted();
   waiting.receive(command(["FCUnpublish", 6, null, "k"]));
   waiting.session.refuse("feed", "the server ends");
@@ -219,7 +219,7 @@ test("only a ping has a pong, of six bytes and with its number", () => {
 
 test("section 5.4.3: received bytes are acknowledged when the window is full, counted from the last time", () => {
   const { session, receive, acknowledged, seen } = open();
-  // The third part of the handshake counts, and all bytes after it.
+  // The number of received bytes includes the third part of the handshake, and all bytes after it.
   receive(handshake());
   const first = handshake().length;
   const setWindow = control(5, 0, 0, 0x10, 0);

@@ -118,7 +118,7 @@ test("RTMP: a ping gets its pong, and received bytes are acknowledged", () => {
   expect(sent.at(-1)?.slice(-6)).toEqual(Uint8Array.of(0, 7, 1, 2, 3, 4));
   receive(control(5, [0, 0, 0, 200]));
   receive(new Uint8Array(media("video", 0, new Uint8Array(300))));
-  // The message has type 3 in its header, and then the count.
+  // The acknowledgement has the message type 3 in its header.
   expect(sent.at(-1)?.[7]).toBe(3);
 });
 
@@ -129,7 +129,10 @@ const start = [hello, connect, create, publish];
 const seenVideo = (timestamp: number, length: number, byte: number) => ["video", timestamp, ...new Uint8Array(length).fill(byte)];
 const metadataBody = Uint8Array.from([2, 0, 10, ...Buffer.from("onMetaData"), 3, 0, 1, 119, 1, 1]);
 
-/** Byte sequences that encoders send although the specification does not have them, each with the calls of the owner after the key. */
+/**
+ * Byte sequences that encoders send although the specification does not allow them, each with the calls that the session's owner gets after the
+ * stream key.
+ */
 const tolerances: Readonly<Record<string, readonly [parts: readonly Uint8Array[], seen: readonly unknown[]]>> = {
   "chunks of format 3 repeat an extended timestamp": [
     [...start, ...longVideo, media("video", 5, Uint8Array.of(2))],
@@ -202,7 +205,7 @@ test.each(Object.entries(tolerances))("RTMP, wherever the network cuts it in two
   for (let at = hello.length - 1; at <= bytes.length; at++) {
     const { session, seen } = open(() => session.admit());
     session.received(bytes.subarray(0, at));
-    // The session gets a copy, because the network's buffer is reused.
+    // The session gets a copy of the bytes, because the network's buffer is reused.
     session.received(Buffer.from(bytes.subarray(at)));
     expect({ at, seen }).toEqual({ at, seen: [["asked", "k"], ...expected] });
   }

@@ -2,7 +2,7 @@
  * Handles the protocol of one publisher's connection: the handshake, chunks and commands. The session's owner has the socket and checks the stream
  * key. The session serves only the commands of publishers, and refuses `play`.
  *
- * **Invariant:** until the owner admits its key, a peer can send only small messages, and no data from the peer is stored.
+ * **Invariant:** until the owner admits the key of a peer, the peer can send only small messages, and no data from the peer is stored.
  */
 import { type AmfObject, type AmfValue, readAmf, writeAmf } from "./amf0.ts";
 import { ChunkReader, readControl } from "./chunk-reader.ts";
@@ -23,7 +23,7 @@ export interface SessionOwner {
   send(bytes: Uint8Array): void;
   /** Ends the connection after all bytes are sent. */
   end(): void;
-  /** Called when the peer asks to publish with this key. The owner then calls `admit` or `refuse`, immediately or later. */
+  /** Called when the peer asks to publish with this key. To answer, the owner calls `admit` or `refuse`, immediately or later. */
   publishAsked(key: string): void;
   /** Called with audio or video of an admitted publisher; `timestamp` is in ms of the publisher's clock. */
   media(type: "audio" | "video", timestamp: number, body: Uint8Array): void;
@@ -124,7 +124,7 @@ export class PublisherSession {
         this.#command(readAmf(body), stream);
         return;
       case MessageType.CommandAmf3:
-        // The first byte is the format of the values. The byte is skipped, because encoders send only AMF0.
+        // The first byte is the format of the values. This byte is skipped, because encoders send only AMF0.
         this.#command(readAmf(body.subarray(1)), stream);
         return;
       case MessageType.Aggregate:
@@ -217,7 +217,7 @@ export class PublisherSession {
       return;
     }
     this.#state = "asking";
-    // Some encoders append a query to the key.
+    // Some encoders append a query string to the stream key.
     this.#owner.publishAsked(key.split("?", 1)[0] as string);
   }
 
@@ -258,15 +258,15 @@ export class PublisherSession {
 const status = (level: "status" | "error", code: string, description: string) => ({ level, code, description });
 
 /**
- * The size of the header before each message inside an aggregate message (section 7.1.6): type, length, time and stream. The message's size follows
- * its body.
+ * The size of the header before each message inside an aggregate message (section 7.1.6): type, length, time and stream. The size of the inner
+ * message follows its body.
  */
 const PART_HEADER_BYTES = 11;
 const PART_END_BYTES = 4;
 
 /**
- * Splits an aggregate message into its messages. The first message gets the time of the aggregate message, and the others follow. Throws
- * `RtmpProblem`.
+ * Splits an aggregate message into its messages. The first inner message gets the time of the aggregate message, and each later message keeps its
+ * distance from the first. Throws `RtmpProblem`.
  */
 function partsOf({ body, stream, timestamp }: Message): Message[] {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
@@ -275,7 +275,7 @@ function partsOf({ body, stream, timestamp }: Message): Message[] {
   for (let at = 0; at < bytes.length; ) {
     if (at + PART_HEADER_BYTES > bytes.length) throw new RtmpProblem("an aggregate message is cut off");
     const length = bytes.readUIntBE(at + 1, 3);
-    // The highest byte of the time is the last of its four bytes.
+    // The highest byte of an inner message's time is the last of the four bytes.
     const time = (bytes.readUInt8(at + 7) << 24) | bytes.readUIntBE(at + 4, 3);
     firstTime ??= time;
     const start = at + PART_HEADER_BYTES;

@@ -1,4 +1,4 @@
-/** The health and the recording of a feed: its rate over five seconds, and every segment, also those before the server has replied. */
+/** Tests the health and the recording of a feed: the bit rate over five seconds, and all segments, including those from before the server's reply. */
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import type { Admission, FeedEnding, FeedGate, FeedName } from "../channel.ts";
 import { type AudioPacket, readAudioTag, readVideoTag, type VideoPacket } from "../media/packets.ts";
 import { Feed } from "./feed.ts";
 
-/** Configurations of x264 (320×180) and of AAC LC (mono). */
+/** The configurations of an H.264 video by x264 (320×180) and of AAC LC sound (mono). */
 const VIDEO_CONFIG = readVideoTag(
   Buffer.from("1700000000" + "0142c00cffe100176742c00cda05067e7c0440000003004000000c83c50aa801000468ce0fc8", "hex"),
 ) as VideoPacket;
@@ -38,7 +38,7 @@ function newFeed(admission: Admission | undefined | Promise<Admission | undefine
     stop: (reason) => void stopped.push(reason),
     onError: () => {},
   });
-  /** Sends pictures of these times, sound beside each, and a key frame every second. */
+  /** Sends pictures with the given times, sound with each picture, and a key frame every second. */
   const send = (fromMs: number, untilMs: number): void => {
     for (let ms = fromMs; ms < untilMs; ms += 100) {
       feed.video(ms, ms % 1_000 === 0 ? KEY_PICTURE : PICTURE);
@@ -119,10 +119,10 @@ test("packets from before the server's response are recorded first, and everythi
   await feed.end("lost");
   const lines = index().split("\n");
   expect(lines.map((line) => line.split(" ")[0])).toEqual(["1000", "1000", "33", "end", ""]);
-  // No segment begins before the feed has begun.
+  // The index of the recording shows that no segment begins before the feed.
   expect(lines.slice(0, 3).map((line) => Number(line.split(" ")[2]))).toEqual([real.ms, real.ms, real.ms]);
   expect({ ended, stopped }).toEqual({ ended: [[NAME, "lost"]], stopped: [] });
-  // Media after the end are dropped.
+  // The feed drops media that arrive after its end.
   send(3_000, 5_000);
   expect(index()).toBe(lines.join("\n"));
 });

@@ -16,7 +16,7 @@ export interface FeedOptions {
   readonly limits: FeedLimits;
   realNowMs(): number;
   monotonicMs(): number;
-  /** Ends the feed because of an error. The encoder gets the reason. */
+  /** Ends the feed because of an error. The encoder gets the reason of the error. */
   stop(reason: string): void;
   onError(error: unknown): void;
 }
@@ -82,7 +82,7 @@ export class Feed {
     this.#packager.announceAudio();
   }
 
-  /** Called once a second. Throws `MediaProblem` if the bit rate is too high. */
+  /** Called once a second to check the bit rate. Throws `MediaProblem` if the bit rate is too high. */
   tick(): void {
     this.#ticks.push({ bytes: this.#bytes, audioBytes: this.#audioBytes, frames: this.#frames });
     this.#bytes = 0;

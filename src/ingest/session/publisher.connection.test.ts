@@ -1,4 +1,4 @@
-/** A connection of the port from its first byte to its end, without a socket: its key, its time limits, and the reasons for its end. */
+/** Tests an encoder's connection from its first byte to its end, without a socket: its stream key, its time limits, and the reasons for its end. */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -72,7 +72,7 @@ test("the end waits for unsent bytes", () => {
   line.capacity = 2;
   publisher.drained();
   expect([line.sent, line.ends]).toEqual(["abcdef", ["shutdown"]]);
-  // A connection that continues does not end when all its bytes are sent.
+  // A connection that is still in use does not end when all waiting bytes have been sent.
   const other = connect(3);
   other.publisher.send(Buffer.from("abcdef"));
   other.line.capacity = 9;
@@ -99,7 +99,7 @@ test("a response that arrives after the connection was ended admits nobody", asy
   for (const part of publishing("k")) publisher.received(part);
   await publisher.stop("The server is shutting down", "lost");
   response.resolve();
-  // Encoders that ask later are admitted meanwhile.
+  // While one encoder waits for its admission, encoders that ask later are admitted.
   for (let later = 0; later < 2; later++) await connect().publish();
   expect([line.sent.includes(STARTED), line.ends, publisher.isUnauthenticated]).toEqual([false, ["shutdown"], true]);
 });
@@ -192,7 +192,7 @@ test("D-295: an encoder with a key that breaks the protocol, or goes silent with
   ]);
 });
 
-/** The text of a message without the headers of its chunks. */
+/** Returns the text of an RTMP message without the headers of its chunks. */
 const readable = (sent: string): string => sent.replaceAll("\xc5", "");
 
 test("a mistake of the program is logged with the feed, which is lost and its connection closed", async () => {
@@ -220,7 +220,7 @@ test("a feed that the server ends gets the reason, and a connection that sent no
     true,
     ["shutdown"],
   ]);
-  // The server already knows of the end, so the port does not report it.
+  // The server has ended the feed itself, so the port does not report the end.
   expect(happened).toEqual([]);
   const silent = connect();
   await silent.publisher.stop("The server is shutting down", "lost");

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Socket } from "bun";
 import { Publisher, type PublisherOwner } from "./publisher.ts";
 
-/** A connection whose system accepts as many bytes as the test allows. */
+/** A socket that accepts at once only as many bytes as the test allows. */
 function connected() {
   const line = { taken: "", capacity: 0, isTerminated: false };
   const socket = {
@@ -30,7 +30,7 @@ test("messages to a slow peer arrive completely and in order", () => {
     publisher.drained();
   }
   expect(line.taken).toBe("first second third");
-  // Even a single waiting byte is sent before all later ones.
+  // Even a single waiting byte is sent before all later bytes.
   line.capacity = 1;
   publisher.send(Buffer.from("12"));
   line.capacity = 9;

@@ -18,7 +18,7 @@ export interface PublisherOwner {
   monotonicMs(): number;
   realNowMs(): number;
   randomBytes(count: number): Uint8Array;
-  /** Returns the connection that publishes this video; undefined if no connection publishes it. */
+  /** Returns the connection that publishes the given video; undefined if no connection publishes the video. */
   publisherOf(feed: FeedName): Publisher | undefined;
   onError(error: unknown, about: Readonly<Record<string, unknown>>): void;
   /** Writes a line for the operator into the log. */
@@ -31,11 +31,14 @@ const KEY_WITHIN_MS = 10_000;
 const SILENT_MS_MAX = 8_000;
 /** The silence of a publisher after which another connection with the same key may replace it. */
 const TAKEN_OVER_AFTER_MS = 3_000;
-/** The time in which the peer can read the last message and close the connection. */
+/** The time that the server gives the peer to read the last message and close the connection. */
 const LINGER_MS = 2_000;
-/** The time after `FCUnpublish` in which the peer must send `deleteStream` or close the connection. Encoders take less than a second. */
+/** The time after `FCUnpublish` in which the peer must send `deleteStream` or close the connection. Encoders do so in less than a second. */
 const UNPUBLISHED_MS_MAX = 10_000;
-/** The number of unsent bytes at which a peer is disconnected. A peer gets only few and small messages, so it must have stopped reading. */
+/**
+ * The number of unsent bytes at which a peer is disconnected. The server sends a peer only few and small messages, so a peer with so many unsent
+ * bytes must have stopped reading.
+ */
 const UNSENT_BYTES_MAX = 65_536;
 
 export class Publisher implements SessionOwner {
@@ -48,7 +51,7 @@ export class Publisher implements SessionOwner {
   #unsentBytes = 0;
   readonly #openedMs: number;
   #receivedMs: number;
-  /** The time at which the last message was sent or received. After this message, the server only waits until the peer closes the connection. */
+  /** The time at which the last message was sent or received. After the last message, the server only waits until the peer closes the connection. */
   #endedMs: number | undefined;
   /** The time at which the publisher ended its stream. */
   #unpublishedMs: number | undefined;
@@ -251,7 +254,7 @@ export class Publisher implements SessionOwner {
     } catch (error) {
       const isKnown = error instanceof MediaProblem || error instanceof RtmpProblem;
       if (!isKnown) this.#owner.onError(error, { world: this.world, video: this.video });
-      // Only a peer with a valid key gets the reason.
+      // Only a peer with a valid stream key gets the reason of the refusal.
       if (isKnown && this.#reportRefusal(error.message)) void this.stop(error.message, "lost");
       else {
         this.#endFeed("lost");

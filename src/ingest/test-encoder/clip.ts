@@ -1,7 +1,7 @@
 /** Reads the test clip, an FLV file (format 10.1, annex E) that `tools/test-encoder/make-clip.ts` makes. */
 import clip from "./clip.flv" with { type: "file" };
 
-/** A tag of the FLV file. The body of a tag is also the body of an RTMP message. */
+/** A tag of the FLV file. The test encoder sends the body of a tag as the body of an RTMP message. */
 export interface Tag {
   readonly isAudio: boolean;
   /** Whether the tag has the decoder's configuration instead of sound or a picture. */
@@ -13,7 +13,7 @@ export interface Tag {
 /** The duration of the clip, which has 120 pictures. */
 export const CLIP_MS = 4_800;
 
-/** Reads the clip, which is in the source's folder, beside the build, or in the executable. */
+/** Reads the clip, whose file is in the folder of the source, beside the build, or in the executable. */
 export const readClip = async (): Promise<Tag[]> => readTags(await Bun.file(new URL(clip, import.meta.url)).bytes());
 
 const FILE_HEADER_BYTES = 13;

@@ -18,7 +18,7 @@ export const CHUNK_BYTES = 4_096;
 const command = (values: Parameters<typeof writeAmf>[0], stream = 0): Uint8Array =>
   chunksOf(COMMAND_CHUNKS, { type: MessageType.Command, stream, timestamp: 0, body: writeAmf(values) });
 
-/** Returns the bytes of a tag for `RtmpClient.send`. The time in a message has 32 bits and wraps. */
+/** Returns the bytes that `RtmpClient.send` sends for a tag. The time in a message has 32 bits and wraps. */
 export const mediaOf = ({ isAudio, ms, body }: Tag, chunkBytes: number): Uint8Array =>
   chunksOf(
     isAudio ? AUDIO_CHUNKS : VIDEO_CHUNKS,

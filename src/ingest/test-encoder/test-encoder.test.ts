@@ -1,4 +1,4 @@
-/** The test clip, and the way in which it is sent: without a gap from its end to its beginning, at its own pace, as any encoder sends. */
+/** Tests the test clip, and how it is sent: in real time, and in a loop without a gap, as any encoder sends. */
 import { expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { temporaryFolder } from "#harness/server";
@@ -20,7 +20,8 @@ test("the clip is small, has B-frames and a key frame every 1.6 s, and its pictu
   const frames = pictures.flatMap(({ ms, packet }) => (packet?.kind === "frame" ? [{ ms, ...packet }] : []));
   expect(frames.map(({ ms }) => ms)).toEqual(Array.from({ length: 120 }, (_, at) => at * 40));
   expect(frames.filter(({ isKey }) => isKey).map(({ ms }) => ms)).toEqual([0, 1_600, 3_200]);
-  // Each of the 120 moments has its picture. Two of them come before the clip begins anew, because the first picture is shown after 80 ms.
+  // Each of the clip's 120 presentation times has one picture. All times are 80 ms later than the decoding times, because the first picture is shown
+  // after 80 ms.
   expect(frames.map(({ ms, compositionMs }) => ms + compositionMs).sort((a, b) => a - b)).toEqual(frames.map(({ ms }) => ms + 80));
   expect(new Set(frames.map(({ compositionMs }) => compositionMs)).size).toBeGreaterThan(2);
   const sounds = tags.filter(({ isAudio }) => isAudio).map(({ body }) => readAudioTag(body));

@@ -9,8 +9,8 @@ import { CHUNK_BYTES, mediaOf, RtmpClient } from "./rtmp-client.ts";
 /** The interval at which tags are sent, which is the duration of a picture. */
 const TURN_MS = 40;
 /**
- * The delay up to which the encoder catches up. After a longer delay, for example because the machine slept, the encoder continues later instead of
- * sending a burst. The time stamps have no gap in either case.
+ * The longest delay that the encoder makes up for by sending faster. After a longer delay, for example because the machine slept, the encoder
+ * continues later instead of sending a burst. The time stamps have no gap, whether the encoder catches up or continues later.
  */
 const BEHIND_MS_MAX = 2_000;
 /** The number of waiting bytes, about 20 s of the clip, at which the server counts as no longer reading. */
@@ -31,7 +31,7 @@ export class Playback {
     this.#send = send;
   }
 
-  /** Sends the tags that are due. `nowMs` and `startedMs` are times of the same clock. */
+  /** Sends the tags that are due. `nowMs` and the start of the loop, `startedMs`, are times of the same clock. */
   turn(nowMs: number): void {
     if (this.#next === 0) for (const config of this.#configs) this.#send(config);
     const behindMs = nowMs - this.#startedMs - this.#following().ms;
@@ -55,7 +55,7 @@ export async function playClip(hostname: string, port: number, key: string, mono
   const client = new RtmpClient();
   await client.publish(hostname, port, key);
   const playback = new Playback(tags, monotonicMs(), (tag) => client.send(mediaOf(tag, CHUNK_BYTES)));
-  // A timer sends the tags at the pace of the clip. The timer ends with the connection.
+  // A timer sends the tags at the pace of the clip. The timer stops when the connection ends.
   const turning = setInterval(() => {
     playback.turn(monotonicMs());
     if (client.waitingBytes > WAITING_BYTES_MAX) client.terminate();

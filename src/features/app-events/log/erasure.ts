@@ -11,7 +11,7 @@ import { deleteJoinedIds } from "./joined-ids.store.ts";
 import { emptyRequest, type LoggedTexts, listAppsWithEvents, listLoggedTexts } from "./log.store.ts";
 
 const ROWS_MAX = 1_000;
-/** The log stores this empty device instead of the device of an erased request. */
+/** The log stores this device without personal data instead of the device of an erased request. */
 const NO_DEVICE = { application_tracking_enabled: 0, advertiser_tracking_enabled: 0 } as const satisfies Partial<LoggedDevice>;
 /** The keys of user data that identify one person (D-74). */
 const PERSON_KEYS = ["em", "ph", "external_id"] as const;
