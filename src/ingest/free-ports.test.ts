@@ -29,7 +29,7 @@ test("ports are found in the wanted order, all different, and nobody holds them"
 test("if a default port is in use, another one is found; a requested one is refused, and the others are free again", () => {
   const taken = listen(0);
   const [elsewhere = 0] = findFreePorts(HOST, [{ port: taken, isChoice: true }]);
-  // After the test has found the free port, any program may use it.
+  // The test cannot expect a certain port, because any other program may already listen at that port.
   expect(elsewhere > 1_023 && elsewhere !== taken).toBe(true);
   expect(() =>
     findFreePorts(HOST, [

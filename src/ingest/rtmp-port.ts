@@ -19,7 +19,7 @@ export interface RtmpPortOptions extends Pick<PublisherOwner, "gate" | "recordin
 
 interface ConnectionLimits {
   readonly connectionsMax: number;
-  /** The greatest number of connections without an accepted key: first for all addresses together, and below it for one address. */
+  /** The greatest number of connections without an accepted stream key, for all addresses together. The next field is the limit for one address. */
   readonly unauthenticatedMax: number;
   readonly unauthenticatedPerAddressMax: number;
 }

@@ -22,7 +22,7 @@ interface Sequence {
   readonly order?: string;
   readonly across?: number;
   readonly down?: number;
-  /** The bit `1` means frames; the bits `0x` mean fields. */
+  /** The bit `1` means frames; the bits `0x`, which are one bit more, mean fields. */
   readonly frames?: string;
   readonly crop?: string;
 }
@@ -119,7 +119,7 @@ describe("the size of the pictures", () => {
       expect(readVideoConfig(configOf(kept)).height).toBe(192);
     }
     expect(long.join().includes("0,0")).toBe(true);
-    // If the parser removed a byte too many or too few after these first bytes, all later bits would move and the width would be wrong.
+    // If the parser removed a byte too many or too few from these first bytes, all later bits would move and the width would be wrong.
     const bits = sequenceOf({}).slice(4);
     for (const head of [
       [0x67, 66, 0, 3],

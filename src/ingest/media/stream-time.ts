@@ -20,7 +20,10 @@ interface Newest {
  * cause smaller differences.
  */
 const STEP_MS = 1_000;
-/** The longest time between the first picture and the first sound. An encoder does not start its camera and its microphone at the same time. */
+/**
+ * The longest time between the first picture and the first sound. An encoder does not start its source of pictures and its source of sound at the
+ * same time.
+ */
 const START_MS_MAX = 5_000;
 
 export class StreamTime {

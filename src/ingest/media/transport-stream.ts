@@ -22,8 +22,8 @@ const ADTS_AAC = 0x0f;
 /** The number of ticks of the 90 kHz clock in a millisecond. */
 const TICKS = 90;
 /**
- * The time of the first picture. The first picture does not have the time 0, because audio may begin a little earlier, and the stream's clock starts
- * before the pictures.
+ * The time of the first picture. The first picture does not have the time 0, because audio may begin a little earlier, and the clock in the stream
+ * begins `CLOCK_AHEAD_MS` before the pictures.
  */
 const START_MS = 1_000;
 const CLOCK_AHEAD_MS = 100;

@@ -121,7 +121,7 @@ test("bits are read from the highest to the lowest, across bytes, and zeros foll
 });
 
 test("H.264, 9.1: numbers have as many bits as leading zeros, without and with a sign", () => {
-  // The bytes consist of the numbers 1, 010, 011, 00100, 00111, 0001000 in binary.
+  // The bytes contain the Exp-Golomb numbers 1, 010, 011, 00100, 00111 and 0001000.
   const bytes = Uint8Array.of(0b1010_0110, 0b0100_0011, 0b1000_1000);
   const unsigned = new BitReader(bytes);
   expect(Array.from({ length: 6 }, () => unsigned.unsigned())).toEqual([0, 1, 2, 3, 6, 7]);

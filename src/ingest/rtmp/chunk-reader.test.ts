@@ -112,7 +112,7 @@ test("chunks: dropped and complete messages hold nothing, and an empty message i
     chunked({ chunkStream, type: 9, stream: 1, timestamp, body: new Uint8Array(6_000).fill(7) }, 5_000)[0] as Uint8Array;
   const size = chunked({ chunkStream: 2, type: 1, stream: 0, timestamp: 0, body: Uint8Array.of(0, 0, 0x13, 0x88) });
   const abort = (id: number) => chunked({ chunkStream: 2, type: 2, stream: 0, timestamp: 0, body: Uint8Array.of(0, 0, 0, id) });
-  // Two incomplete messages of 5,000 bytes are too large together. A single one is accepted after the other message was dropped or completed.
+  // Two incomplete messages are too large together. A single one is accepted after the other message was dropped or completed.
   expect(() => messagesOf([...size, begin(6, 0), begin(7, 0)], limits)).toThrow("the incomplete messages together have more than");
   expect(messagesOf([...size, begin(6, 0), ...abort(6), ...abort(6), ...abort(9), begin(7, 0)], limits)).toEqual([]);
   const whole = chunked({ chunkStream: 6, type: 9, stream: 1, timestamp: 0, body: new Uint8Array(6_000) }, 5_000);

@@ -254,7 +254,7 @@ export class Publisher implements SessionOwner {
     } catch (error) {
       const isKnown = error instanceof MediaProblem || error instanceof RtmpProblem;
       if (!isKnown) this.#owner.onError(error, { world: this.world, video: this.video });
-      // Only a peer with a valid stream key gets the reason of the refusal.
+      // Only a peer that has sent a valid stream key gets the reason of the error.
       if (isKnown && this.#reportRefusal(error.message)) void this.stop(error.message, "lost");
       else {
         this.#endFeed("lost");
