@@ -140,7 +140,7 @@ class Supervisor implements IngestProcess {
 
   #send(message: ToIngest): void {
     const child = this.#child;
-    // The error is ignored, because a message to a process that has just died is not needed.
+    // The error is ignored, because a process that has just died does not need the message.
     if (child?.connected === true) child.send(message, () => {});
   }
 

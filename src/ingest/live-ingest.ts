@@ -37,7 +37,7 @@ export function openLiveIngest(config: Config, log: Log, isOwner: boolean): Live
   const isTaken = rtmpUrl === undefined && port !== "off";
   const recordings = isTaken || config.data !== ":memory:" ? recordingsOf(config, log) : undefined;
   if (!isTaken || !isOwner || recordings === undefined) return new LiveIngest(config, log, recordings, undefined);
-  // The folder is created now, because the ingest process would fail later without it.
+  // The folder of recordings is created now, because the ingest process would fail later if the folder did not exist.
   if (!isBucket(recordings.folder)) makeFolder(recordings.folder);
   return new LiveIngest(config, log, recordings, (ports, counted) =>
     startIngest(

@@ -131,7 +131,7 @@ test("D-298: of the connections without a key the oldest of the address with the
   });
   await until(() => silent.filter((line) => line.isClosed).length > 0);
   expect(other.line.isClosed).toBe(false);
-  // While the flood continues, an encoder gets its connection at once.
+  // Although the flood continues, the port admits an encoder's connection at once.
   for (let i = 0; i < 30; i++) await greet("127.0.0.2");
   encoder.socket.end();
   await until(() => port.publisherOf(feed) === undefined);

@@ -104,7 +104,7 @@ export async function appOf({ world, path }: ControlRequest): Promise<NodeId> {
   return id;
 }
 
-/** Converts the name of an event in the log to the fields `event` and `event_name`. Only a custom event has an `event_name`. */
+/** Converts the name that an event has in the log to the fields `event` and `event_name`. Only a custom event has an `event_name`. */
 function named(name: string): { event: string; event_name?: string } {
   const kind = eventKinds.find((one) => kindName(one) === name);
   return kind === undefined ? { event: "CUSTOM_APP_EVENTS", event_name: name } : { event: kind };
@@ -122,7 +122,7 @@ export function logEntry(row: EventRow): Static<typeof logged> {
     ...(row.value === null ? {} : { value_to_sum: amountText(BigInt(row.value)) }),
     parameters: row.parameters === "" ? {} : JSON.parse(row.parameters),
     ...device,
-    // The event's own `advertiser_tracking_enabled` overrides the value in its request (D-76).
+    // The `advertiser_tracking_enabled` of an event overrides the value in the event's request (D-76).
     advertiser_tracking_enabled: row.tracking === 1 ? 1 : 0,
     ud: ud as Record<string, string>,
   };
@@ -132,8 +132,8 @@ export function logEntry(row: EventRow): Static<typeof logged> {
 const EXPORT_ROWS = 1_000;
 
 /**
- * Yields an app's log as JSON lines, newest event first. Each chunk ends with a complete line. The export leaves out events that arrive while the
- * export runs.
+ * Yields an app's log as JSON lines, newest event first. Each chunk of the export ends with a complete line. The export leaves out events that arrive
+ * while the export runs.
  */
 async function* exportLines(world: World, app: NodeId, filter: LogFilter): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
@@ -290,7 +290,7 @@ export function spanOf(query: Static<typeof spanQuery>, end: number): Span {
 
 async function readDaySums(request: ControlRequest<Static<typeof spanQuery>>): Promise<unknown> {
   const app = await appOf(request);
-  // D-292: events may have times in the future. The list of names counts such events, so the daily sums include such events, too.
+  // D-292: events may have times in the future. The list of names counts events with future times, so the daily sums include them, too.
   const { since, until } = spanOf(request.query, LOG_TIME_MAX);
   return { data: await listDaySums(request.world, app, since, until), paging: {} };
 }

@@ -54,8 +54,8 @@ export async function ensureRetention(tx: Transaction, world: World): Promise<vo
 }
 
 /**
- * Returns the number of days for which the world stores raw events: the world's own setting or, without one, the server's setting. If the number is
- * 0, events are never deleted.
+ * Returns the number of days for which the world stores raw events: the world's own setting or, without one, the server's setting. If the number of
+ * days is 0, events are never deleted.
  */
 export async function readRetentionDays(world: World, reader: Reader = world.database.reader): Promise<number> {
   const ofWorld = await findSetting(reader, appEventDays.name);

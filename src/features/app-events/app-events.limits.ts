@@ -1,4 +1,4 @@
-/** The limits of app events. A comment gives the source of each limit. */
+/** The limits of app events. The comment at each limit gives its source. */
 import { UNIX_SECONDS_MAX } from "#kernel/clock";
 
 const HOUR_SECONDS = 3_600;

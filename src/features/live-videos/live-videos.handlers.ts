@@ -120,7 +120,7 @@ function readPlan({ params, world }: Create | Update): Plan {
  */
 const movedPlanOf = ({ state }: LiveVideoRow): LiveEvent => (state === "scheduled_live" ? "planned_live" : "planned_unpublished");
 
-/** Returns the row of a video with the fields that the request contains. All other fields of the row stay unchanged. */
+/** Returns the row of a video with the fields that the request contains. The fields that the request does not contain stay unchanged. */
 function withFields(row: LiveVideoRow, params: Create["params"]): LiveVideoRow {
   const { title = row.title, description = row.description, embeddable = row.embeddable === 1, targeting } = params;
   return { ...row, title, description, embeddable: embeddable ? 1 : 0, ...(targeting && targetingColumnsOf(targeting)) };

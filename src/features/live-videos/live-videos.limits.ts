@@ -12,8 +12,8 @@ export const RESTORE_NOTICE_MS = 7 * 86_400_000;
 /** LIM-9, LIVE-28: viewers see a video about 4 to 5 seconds after its broadcast has started. */
 export const START_DELAY_MS = 4_500;
 /**
- * D-111: an unpublished broadcast expires 10 minutes after its planned start. Ten minutes are also the time in which a caller can request a new
- * stream key.
+ * D-111: an unpublished broadcast expires 10 minutes after its planned start. The time in which a caller can request a new stream key is ten minutes,
+ * too.
  */
 export const START_MISSED_MS = 600_000;
 /** D-112: the waits between attempts to seal a recording. After the last wait of the list, Plaza repeats this wait until sealing succeeds. */

@@ -18,8 +18,8 @@ const isOfPage = async (page: NodeId, input: PolicyInput): Promise<boolean> =>
   input.token.type === "page" ? input.token.page === page : (await roleOn(page, input)) !== undefined;
 
 /**
- * Returns an error unless the token's user has the task `CREATE_CONTENT` on one of the pages. A page token needs no task, because it acts for its
- * page.
+ * Returns an error unless the token's user has the task `CREATE_CONTENT` on one of the pages. A page token does not need a task, because the token
+ * acts for its page.
  */
 async function denyWithoutTask(pages: readonly NodeId[], input: PolicyInput) {
   if (input.token.type === "page") return undefined;
@@ -28,8 +28,8 @@ async function denyWithoutTask(pages: readonly NodeId[], input: PolicyInput) {
 }
 
 /**
- * Returns the pages that may read a video: its original page and, unless the video was taken down, the pages that share it. If the node is a page,
- * returns the page itself.
+ * Returns the pages that may read a video: its original page and, unless the video was taken down, the pages that share it. If the given node is a
+ * page instead of a video, returns the page itself.
  */
 async function pagesShowing({ node, reader, ports }: PolicyInput): Promise<readonly NodeId[]> {
   return node.id === node.owner ? [node.owner] : [node.owner, ...(await ports.get("live_video").readingPages(reader, node.owner, node.id))];

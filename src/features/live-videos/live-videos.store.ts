@@ -18,7 +18,7 @@ export interface LiveVideoRow extends Row {
   place: string | null;
   /**
    * The codes of the countries where the video may be watched. A space precedes and follows each country code (` DE FR `), so that SQL can search for
-   * ` DE `. If the text is empty, the video may be watched in all countries.
+   * ` DE `. If the list of countries is empty, the video may be watched in all countries.
    */
   countries: string;
   excluded_countries: string;
@@ -83,7 +83,7 @@ export const findVideoByKey = (reader: Reader, hash: string): Promise<LiveVideoR
 const newestOfPage = { columns: ["p.video"], direction: "descending", keyOf: (row: LiveVideoRow) => [row.id] } as const;
 
 /**
- * Lists the page's own videos, and the videos that other pages share with it (LIVE-25). The list leaves out shared videos that were taken down
+ * Lists the page's own videos, and the videos of other pages that the page shares (LIVE-25). The list leaves out shared videos that were taken down
  * (D-110).
  */
 export function listVideosOfPage(reader: Reader, page: NodeId, request: PageRequest): Promise<ListPage<LiveVideoRow>> {
@@ -145,7 +145,10 @@ export async function deleteVideosOfPage(tx: Transaction, page: NodeId): Promise
   return own.map(({ id }) => id);
 }
 
-/** Removes a deleted place from its videos. The videos keep only their coordinates; videos without coordinates leave the live map. */
+/**
+ * Removes a deleted place from the videos that have this place. The videos of a deleted place keep only their coordinates; videos without coordinates
+ * leave the live map.
+ */
 export async function forgetPlace(tx: Transaction, place: NodeId): Promise<void> {
   // The text of a place begins with the id of the place. The id is followed by `}` or `,`, and the character `~` sorts after both.
   const start = `{"id":"${place}"`;
@@ -189,7 +192,10 @@ export async function isShown(reader: Reader, page: NodeId, id: NodeId): Promise
   return row !== undefined && isPublished(row.state);
 }
 
-/** Returns the pages besides the original page that may read the video. While the video is taken down, no other page may read it (D-110). */
+/**
+ * Returns the pages besides the original page that may read the video. While a video is taken down, only its original page may read the video
+ * (D-110).
+ */
 export async function listReadingPages(reader: Reader, page: NodeId, id: NodeId): Promise<NodeId[]> {
   const rows = await reader.all<{ page: string }>(sql`
     SELECT CAST(p.page AS TEXT) AS page FROM live_video_pages p

@@ -71,7 +71,7 @@ onEachDatabase("live videos", (database) => {
     for (let i = 0; i < 5; i++) {
       const { body } = await plaza.post(ON_PAGE, { bearer, body: {} });
       keys.add(body.stream_key);
-      // The control API returns the request log, so stream keys must be removed from it.
+      // The control API returns the request log, so Plaza must remove stream keys from the log.
       expect(redactJson(JSON.stringify(body))).not.toContain(body.stream_key);
     }
     expect(keys.size).toBe(5);

@@ -1,6 +1,6 @@
 /**
- * D-62: the webhook field `live_videos` of pages. The interface's document does not show the payload of this field, so Plaza defines the payload and
- * may add fields to it.
+ * D-62: the webhook field `live_videos` of pages. The interface's document does not show the payload of the webhook field `live_videos`, so Plaza
+ * defines the payload and may add fields to it.
  */
 import { Type } from "typebox";
 import { defineWebhookField, EXAMPLE_ID, payloadId } from "#webhooks/catalogue/field";

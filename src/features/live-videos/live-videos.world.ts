@@ -122,7 +122,10 @@ const plainStates: Readonly<Record<PlainStatus, State>> = {
 };
 
 const conditionOf = (state: State): Entry["condition"] => conditions.find((condition) => condition === state);
-/** Returns the status that a world file shows for a state. A video that was taken down is shown with the status of its recording, VOD. */
+/**
+ * Returns the status that a video in the given state has in a world file. In a world file, a video that was taken down has the status of its
+ * recording, VOD.
+ */
 function shownStatus(state: State): PlainStatus {
   const status = statusOf[state];
   return status === "TAKEN_DOWN" ? "VOD" : status;
@@ -207,8 +210,9 @@ async function requireFreeKey(tx: Transaction, { id, stream_key_hash }: LiveVide
 }
 
 /**
- * Returns the row of a stored video after an entry has changed the video. If the state stays the same, the timer and the feed of the video stay, too.
- * A world file shows the state `key_replaced` as LIVE, so the status LIVE does not change this state.
+ * Returns the row of a stored video after an entry has changed the video. If an entry does not change the state of a video, the video's timer and
+ * feed do not change either. A video in the state `key_replaced` has the status LIVE in a world file, so an entry with this status does not change
+ * the state.
  */
 function keptRunning(declared: LiveVideoRow, stored: LiveVideoRow, { deadline, broadcast_start_time }: Entry): LiveVideoRow {
   const next: LiveVideoRow = declared.state === "live" && stored.state === "key_replaced" ? { ...declared, state: stored.state } : declared;

@@ -99,8 +99,8 @@ const uploadQuery = Type.Object({
 type UploadQuery = Static<typeof uploadQuery>;
 
 /**
- * The longest time that a request may wait for the end of an upload: enough for a file of a million rows. A longer wait is refused, because a waiting
- * request occupies a connection.
+ * The longest time that a request may wait for the end of an upload: enough for a file of a million rows. A request for a longer wait is refused,
+ * because a waiting request occupies a connection.
  */
 const WITHIN_MS_MAX = 60_000;
 const LOOK_MS = 25;

@@ -54,8 +54,8 @@ const ALIASES = {
 export interface FieldMeaning {
   readonly field: ItemField;
   /**
-   * The rank of the name: 0 for the field's own name, and higher numbers for its other names. If a row has values under several names of a field, the
-   * value of the name with the lowest rank is used.
+   * The rank of a name of the field: 0 for the field's own name, and higher numbers for its other names. If a row has values under several names of a
+   * field, the value of the name with the lowest rank is used.
    */
   readonly rank: number;
 }
@@ -81,7 +81,7 @@ function reader(reason: string, isValid: (text: string) => boolean, toValue: (te
 const text = (most: number) => reader(`is longer than ${most} characters`, (input) => input.length <= most || codePointCount(input) <= most);
 const pattern = (expression: RegExp, reason: string) => reader(reason, (input) => expression.test(input));
 
-/** The longest address of an item. Browsers and CDNs refuse much longer addresses. */
+/** The longest address of an item. Browsers and CDNs refuse addresses that are much longer than this limit. */
 const URL_CHARACTERS_MAX = 2_048;
 /** D-312: the address of an item is an absolute http(s) address with a host, an optional port, and no white space or control characters. */
 const WEB_ADDRESS = /^https?:\/\/(?:[^\s/?#@]*@)?(?:[\p{L}\p{N}\p{M}._~%-]+|\[[\da-f:.]+\])(?::\d{1,5})?(?:[/?#][^\s\p{Cc}]*)?$/iu;
@@ -91,7 +91,7 @@ const webAddress = reader("is not an http or https address", (input) => input.le
 const PRICE = /^\d{1,12}(?:\.\d{1,6})?$/;
 const price = pattern(PRICE, "is not a price such as 12.50");
 
-/** The longest name of an item. Search results and lists of products show far fewer characters. */
+/** The longest name of an item. The longest name is more than enough, because search results and lists of products show far fewer characters. */
 const NAME_CHARACTERS_MAX = 200;
 const SHORT_CHARACTERS_MAX = 100;
 /** The longest description of an item, which is the limit of common shopping feeds. */
@@ -234,7 +234,7 @@ function splitPrice(raw: RawItem, field: "price" | "sale_price"): RawItem | unde
 }
 
 const ISO_DATE = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
-/** A date of RSS, such as `Sat, 21 Nov 2026 10:00:00 +0000` (RFC 822). */
+/** A date in the format of RSS, such as `Sat, 21 Nov 2026 10:00:00 +0000` (RFC 822). */
 const MAIL_DATE = /^(?:[A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}(?::\d{2})? (?:[+-]\d{4}|GMT|UTC|UT|Z)$/;
 
 /** Returns a date as ISO 8601: a date in ISO 8601 stays as it is, and a date of RSS is converted. Returns undefined for a text that is not a date. */

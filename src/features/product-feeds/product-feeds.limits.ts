@@ -11,8 +11,8 @@ export const ROW_CHARACTERS_MAX = 1_048_576;
  */
 export const VALUE_CHARACTERS_MAX = 65_536;
 /**
- * The number of characters of a CSV file that may be read again after rows with wrong quotes. When the limit is reached, each line counts as a whole
- * row. Without a limit on characters that are read again, a file in which each line opens a quote would be read a million times.
+ * The number of characters of a CSV file that may be read again after rows with wrong quotes. When the limit is reached, the reader treats each line
+ * as a whole row. Without a limit on characters that are read again, a file in which each line opens a quote would be read a million times.
  */
 export const RESCANNED_CHARACTERS_MAX = 16 * 1_048_576;
 /**

@@ -13,7 +13,8 @@ export const productFeedMigrations: readonly Migration[] = [
       "CREATE INDEX product_feeds_by_catalog ON product_feeds (catalog, id)",
       "CREATE TABLE feed_generations (feed BIGINT NOT NULL, generation BIGINT NOT NULL, PRIMARY KEY (feed, generation)) WITHOUT ROWID",
       // The table `feed_generation_slots` has the counters that number the generations. No generation number is used twice, so a feed never shows the
-      // items of a run that another run has replaced. Each slot has one counter. A generation's number modulo 64 is the slot of its counter.
+      // items of a run that another run has replaced. The table has one counter for each slot. A generation's number modulo 64 is the slot of its
+      // counter.
       "CREATE TABLE feed_generation_slots (slot INTEGER PRIMARY KEY, generation BIGINT NOT NULL) WITHOUT ROWID",
       // The column `item` contains a JSON list of values without names (product-feeds.items.ts), which is a third smaller than an object.
       `CREATE TABLE feed_items (
@@ -30,7 +31,7 @@ export const productFeedMigrations: readonly Migration[] = [
       ) WITHOUT ROWID`,
       "CREATE UNIQUE INDEX feed_uploads_by_id ON feed_uploads (id)",
       // The table `feed_upload_parts` has the parts of each received file until the file is ingested. After a crash the ingestion starts again with
-      // the stored parts (D-142).
+      // the stored parts of the file (D-142).
       "CREATE TABLE feed_upload_parts (feed BIGINT NOT NULL, n BIGINT NOT NULL, part BIGINT NOT NULL, bytes BYTEA NOT NULL, PRIMARY KEY (feed, n, part))",
     ],
   },

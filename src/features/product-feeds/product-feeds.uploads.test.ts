@@ -96,7 +96,7 @@ onEachDatabase("D-147: uploads over the graph", (database) => {
       expect(forwards).toEqual([ids.slice(0, 2), ids.slice(2, 4), ...(count > 4 ? [ids.slice(4)] : [])]);
       expect(backwards).toEqual(forwards.toReversed());
       expect(page.paging.next).toBeString();
-      // If only one row precedes a page, the previous page has one row, whatever the limit.
+      // If only one row precedes a page, the previous page has only this row, even if the limit is higher.
       page = await get(`${id}/errors`, { limit: "1" });
       await follow(page.paging.next);
       expect(idsOf(page)).toEqual(["x1"]);

@@ -126,7 +126,10 @@ export const feedSection = section({
   remove: (tx, id, world) => removeFeed(tx, world, id),
 });
 
-/** Returns the schedules that the entry changes. An unchanged schedule is undefined, so that the time of its next fetch does not change. */
+/**
+ * Returns the schedules that the entry changes. In the result, an unchanged schedule is undefined, so that the time of its next fetch does not
+ * change.
+ */
 const changedOf = (before: Pick<FeedRow, ScheduleKind>, after: FeedSettings) => ({
   schedule: before.schedule === after.schedule ? undefined : after.schedule,
   update_schedule: before.update_schedule === after.update_schedule ? undefined : after.update_schedule,

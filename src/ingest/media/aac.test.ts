@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { adtsFrame, readAacConfig } from "./aac.ts";
 import { MediaProblem } from "./bits.ts";
 
-/** An AudioSpecificConfig, which has five, four and four bits. */
+/** An AudioSpecificConfig, which consists of three numbers of five, four and four bits. */
 const configOf = (objectType: number, rateIndex: number, channels: number): Uint8Array => {
   const bits = (objectType << 11) | (rateIndex << 7) | (channels << 3);
   return Uint8Array.of(bits >> 8, bits & 0xff);

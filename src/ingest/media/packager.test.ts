@@ -175,7 +175,7 @@ test("audio is collected for 150 ms, or until the segment's end", () => {
   expect(seen.slice(2)).toEqual(["sound 0 3"]);
   packager.end();
   expect(seen.slice(3)).toEqual(["sound 160 1", "segment 33"]);
-  // The packager takes no further packets.
+  // After the end, the packager ignores further packets.
   at(1_100, true);
   hear(1_100, 1_300);
   expect(seen.slice(5)).toEqual([]);
@@ -336,14 +336,17 @@ test("audio frames keep their order, and packets before a configuration or the f
   hear(10_200, 3);
   at(10_500);
   for (const [nth, byte] of [4, 5, 6].entries()) hear(10_500 + nth * 10, byte);
-  // A configuration does not count as a picture.
+  // A configuration of the video does not count as a picture.
   packager.addVideo(10_600, video(VIDEO_CONFIG));
   at(11_500);
   packager.end();
   expect({ given, seen }).toEqual({ given: [[4, 5, 6]], seen: ["picture 500", "segment 1000", "picture 1500", "segment 33"] });
 });
 
-/** Sends a clip of `untilMs` in real time: 25 pictures a second, a key frame every 2 s, and sound. `stamp` makes a time stamp from a time. */
+/**
+ * Sends a clip of `untilMs` in real time: 25 pictures a second, a key frame every 2 s, and sound. `stamp` computes the time stamp of a packet from
+ * the packet's time.
+ */
 function play(untilMs: number, stamp: (ms: number, track: "video" | "audio") => number) {
   const one = watched();
   one.configure();

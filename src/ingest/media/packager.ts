@@ -153,7 +153,7 @@ export class Packager {
     this.#pictureArrivedMs = nowMs;
   }
 
-  /** The delay of the newest sound behind the newest picture, but at most the duration of the pictures that arrived after that sound. */
+  /** The time by which the newest sound is older than the newest picture, but at most the duration of the pictures that arrived after that sound. */
   get audioBehindMs(): number {
     const behindMs = this.#lastPictureMs - Math.max(this.#lastSoundMs ?? 0, this.#began?.ms ?? 0);
     return Math.max(0, Math.min(behindMs, this.#silentMs));
@@ -231,9 +231,9 @@ export class Packager {
   }
 
   /**
-   * Whether sound is missing. After the first sound, sound is missing if none arrived for the allowed time of the machine's clock, and the pictures
-   * that arrived in that time last at least as long. Because both times are required, neither a slow network nor a step of the encoder's clock counts
-   * as silence.
+   * Whether sound is missing. After the first sound, sound is missing if no sound arrived for the allowed time of the machine's clock, and if the
+   * pictures that arrived in that time last at least as long. Because both times are required, neither a slow network nor a step of the encoder's
+   * clock counts as silence.
    */
   #isSilent(nowMs: number): boolean {
     if (this.#lastSoundMs === undefined) return this.#silentMs > (this.#isAudioAnnounced ? SILENT_MS_MAX.announced : SILENT_MS_MAX.unannounced);
@@ -255,8 +255,8 @@ export class Packager {
   }
 
   /**
-   * Completes the segment; the next segment begins at `ms`. If no packet came for some time and the segment would be too long, neither segment
-   * contains the time without packets.
+   * Completes the current segment; the next segment begins at `ms`. If no packet came for some time and the segment would be too long, neither
+   * segment contains the time without packets.
    */
   #cut(ms: number): void {
     const isTooLong = ms - this.#segmentBeganMs > SEGMENT_MS_MAX;

@@ -107,7 +107,8 @@ interface EnhancedTag {
 function readEnhancedTag(body: Uint8Array, multitrack: number): EnhancedTag | undefined {
   let type = (body[0] as number) & 0x0f;
   let at = 1;
-  // A modifier, such as a time in nanoseconds, consists of its size, its bytes, and a byte with the types of the modifier and of the rest of the tag.
+  // A modifier of a tag, such as a time in nanoseconds, consists of its size, its bytes, and a byte with the modifier's type and the type of the rest
+  // of the tag.
   while (type === MODIFIER) {
     const short = (body[at] ?? 0) + 1;
     const isLong = short === 256;

@@ -32,7 +32,10 @@ export class StreamTime {
   /** The number of steps of the encoder's clock. A step that concerns both tracks counts once. */
   steps = 0;
 
-  /** Returns the time of a picture on the timeline, always later than the time of the previous picture. The picture arrived at `nowMs`. */
+  /**
+   * Returns the time of a picture on the timeline, always later than the time of the previous picture. The time at which the picture arrived is
+   * `nowMs`.
+   */
   video(timestamp: number, nowMs: number): number {
     this.#pictureMs = Math.max(this.#place("video", timestamp, nowMs), this.#pictureMs + 1);
     return this.#pictureMs;

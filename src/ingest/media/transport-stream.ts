@@ -67,7 +67,7 @@ export class TransportStream {
     return bytes;
   }
 
-  /** Splits a packetized element into packets. The first packet contains `clock`. */
+  /** Splits a packetized element into packets. The first packet contains the time `clock`. */
   #addElement(pid: number, element: Uint8Array, isKey: boolean, clock: number | undefined): void {
     if (this.#length === 0) this.#addTables();
     for (let at = 0; at < element.length; ) {
@@ -106,7 +106,7 @@ export class TransportStream {
 
   #addTable(pid: number, content: readonly number[], id: number, number: number): void {
     const packet = this.#beginPacket(pid, true, false);
-    // The length covers the number, the version, two section numbers, the content and the checksum.
+    // The length of the table includes the number, the version, two section numbers, the content and the checksum.
     const length = 5 + content.length + 4;
     const section = [id, 0xb0 | (length >> 8), length & 0xff, number >> 8, number & 0xff, 0xc1, 0, 0, ...content];
     const sum = checksum(section);
@@ -141,7 +141,8 @@ function elementOf(stream: number, show: number, decode: number | undefined, par
   const times = decode === undefined ? timeOf(2, show) : [...timeOf(3, show), ...timeOf(1, decode)];
   const payload = parts.reduce((sum, part) => sum + part.length, 0);
   const afterLength = 3 + times.length + payload;
-  // A picture may be larger than the field for the length allows. The length 0 means that the picture ends where the next picture begins.
+  // The header does not state the length of a picture, because a picture may be larger than the length field allows. The length 0 means that the
+  // picture ends where the next picture begins.
   const length = stream === VIDEO_STREAM || afterLength > 0xff_ff ? 0 : afterLength;
   const header = [0, 0, 1, stream, length >> 8, length & 0xff, 0x80, decode === undefined ? 0x80 : 0xc0, times.length, ...times];
   const element = new Uint8Array(header.length + payload);

@@ -81,7 +81,7 @@ class AmfReader {
 
   #object(depth: number): AmfObject {
     const object = Object.create(null) as Record<string, AmfValue>;
-    // The message may end inside the object, because some encoders leave out the end marker of the last object.
+    // A message may end inside an object, because some encoders leave out the end marker of the last object.
     while (!this.isAtEnd) {
       const name = this.#text(this.#view.getUint16(this.#skip(2)));
       if (name === "" && this.#bytes[this.#at] === Marker.ObjectEnd) {

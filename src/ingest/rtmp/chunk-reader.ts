@@ -33,7 +33,7 @@ export class ChunkReader {
   #carry: Uint8Array = NO_BYTES;
   /** Whether the peer repeats an extended timestamp in chunks of format 3; undefined until the peer has sent such a chunk. */
   #repeatsExtended: boolean | undefined;
-  /** The stream whose chunk is incomplete. `#payloadLeft` is the number of bytes that are missing from this chunk. */
+  /** The chunk stream whose current chunk is incomplete. `#payloadLeft` is the number of bytes that are missing from this chunk. */
   #current: ChunkStream | undefined;
   #payloadLeft = 0;
   /** The number of received bytes of all incomplete messages together. */
@@ -153,7 +153,7 @@ export class ChunkReader {
     this.#payloadLeft = Math.min(this.#chunkBytes, stream.length - stream.received);
   }
 
-  /** Reads bytes of a chunk's payload, and returns the number of bytes that it has read. */
+  /** Reads bytes of a chunk's payload, and returns the number of bytes that were read. */
   #readPayload(stream: ChunkStream, bytes: Uint8Array): number {
     const used = Math.min(bytes.length, this.#payloadLeft);
     const body = this.#bufferFor(stream, stream.received + used);

@@ -63,7 +63,7 @@ export class PublisherSession {
   #isConnected = false;
   #streams = 0;
   #commands = 0;
-  /** The id of the stream that publishes. */
+  /** The id of the RTMP stream on which the peer publishes. */
   #stream = 0;
   #receivedBytes = 0;
   #acknowledgedBytes = 0;

@@ -61,7 +61,7 @@ test("too much is more than the limit over five seconds, not in one of them, and
   };
   second(4_500);
   for (const bytes of [100, 100, 100, 200]) second(bytes);
-  // 5,000 bytes in five seconds are 8,000 bits a second; the first second no longer counts.
+  // 5,000 bytes in five seconds are 8,000 bits a second; the average no longer includes the first second.
   for (const bytes of [4_500, 100, 100, 100]) second(bytes);
   expect(() => second(201)).toThrow("the stream has more than 0 Mbit/s");
   const { feed: large } = newFeed(undefined, 2_600_000);

@@ -16,7 +16,7 @@ const NO_ID = "00000000-0000-0000-0000-000000000000";
 const UUID = "1B671A64-40D5-491E-99B0-DA01FF1F3341";
 
 onEachDatabase("ads", (kind) => {
-  /** Stores the ads 9 and 100 of the app, and the ad 10 of another app. Each ad tracks both apps. */
+  /** Stores the ads 9 and 100 of the app, and the ad 10 of another app. Each of the ads tracks both apps. */
   async function open(): Promise<Database> {
     const { database } = (await openPlaza({ database: kind })).world;
     const both = { campaign_id: "7", objective: "LINK_CLICKS", tracked_apps: [APP, OTHER] };

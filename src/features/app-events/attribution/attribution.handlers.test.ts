@@ -199,8 +199,8 @@ onEachDatabase("attribution", (database) => {
     const plaza = await open();
     const attribution = "A".repeat(22);
     await post(plaza, { event: "MOBILE_APP_INSTALL", advertiser_id: "a", attribution, ud: { em: EM }, advertiser_tracking_enabled: 0 });
-    // A touch of the same person on another device does not belong to this device. A touch that names the other id of this device belongs to this
-    // device.
+    // A touch of the same person on another device does not belong to the device. A touch (click or impression) that names another id of the device
+    // belongs to the device, too.
     await click(plaza, { advertiser_id: "b", ud: { em: EM } });
     await buy(plaza, NOW);
     expect(await ask(plaza)).toEqual([]);

@@ -160,7 +160,8 @@ interface ReportRow {
 
 /**
  * Counts, for each ad, the app's events from `since` to `until` (Unix seconds) that are attributed to the ad. An event can be attributed to a click
- * in the 28 days before the event, or to an impression in the day before the event (LIM-12). The rows are sorted by ad, then by event.
+ * in the 28 days before the event, or to an impression in the day before the event (LIM-12). The rows of the report are sorted by ad, and the rows of
+ * an ad by event.
  */
 export async function reportOf(world: World, app: NodeId, since: number, until: number) {
   const rows = new Map<string, ReportRow>();

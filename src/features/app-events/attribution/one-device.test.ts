@@ -38,7 +38,7 @@ const history = fc.uniqueArray(deviceId, { minLength: 3, maxLength: 6 }).chain((
       fc.record({
         ids: idsFrom(devices),
         app: fc.constantFrom("1001", "1001", "1001", "1002"),
-        /** The word `install`, or the `event_id` of a custom event. There are only a few different ids, so that some events are duplicates. */
+        /** The word `install`, or the `event_id` of a custom event. The events have only a few different ids, so that some events are duplicates. */
         event: fc.constantFrom("install", "install", "1", "2", "3", "4"),
       }),
       { minLength: 1, maxLength: 14 },

@@ -110,7 +110,7 @@ const APP_OBJECTIVES: ReadonlySet<string> = new Set(["APP_INSTALLS", "APP_ENGAGE
 /** Returns whether events of the app may be attributed to the ad. */
 export const isClaimable = (ad: Ad, app: string): boolean => claimOf(ad, app) !== undefined;
 
-/** ATTR-7: an ad with an app objective claims events of its own app. Any other ad claims events of the apps that it tracks. */
+/** ATTR-7: an ad with an app objective claims events of its own app. An ad without an app objective claims events of the apps that it tracks. */
 function claimOf(ad: Ad, app: string): "own" | "cross-campaign" | undefined {
   if (APP_OBJECTIVES.has(ad.objective)) return ad.app === app ? "own" : undefined;
   return ad.tracked_apps.includes(app) ? "cross-campaign" : undefined;

@@ -49,7 +49,7 @@ class AppBatch {
   readonly #key: FingerprintKey;
   readonly #rows: SqlValue[] = [];
   readonly #requests: IndexedRequest[] = [];
-  /** The sums of the batch, by day, currency and event name. */
+  /** The sums of the batch's events, by day, currency and event name. */
   readonly #sums = new Map<string, EventSum>();
   /** The keys of the batch's events that have an `event_id`. */
   readonly #keys = new Map<ReportedEvent, EventKey>();

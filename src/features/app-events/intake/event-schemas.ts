@@ -22,7 +22,10 @@ function checksOf(schemas: AppFacts["event_schemas"]): ReadonlyMap<string, Schem
 
 const NONE: ReadonlyMap<number, string> = new Map();
 
-/** Returns texts that say how events violate their schemas, by the index of each event. Only the events that the view shows are checked. */
+/**
+ * Returns texts that say how events violate their schemas, by the index of each event. Plaza checks only the events that the view of test events
+ * shows.
+ */
 export function violationsOf({ event_schemas }: Pick<AppFacts, "event_schemas">, events: readonly ReportedEvent[]): ReadonlyMap<number, string> {
   const checks = checksOf(event_schemas);
   if (checks.size === 0) return NONE;

@@ -10,7 +10,7 @@ interface NameRow {
   [column: string]: string | number;
 }
 
-/** Returns which of the given event names the app has. The value of a name is true if the name is active. */
+/** Returns which of the given event names the app has. In the returned map, the value of a name is true if the name is active. */
 export async function findNames(reader: Reader, app: NodeId, names: readonly string[]): Promise<Map<string, boolean>> {
   const rows = await allInList<NameRow>(reader, sql`SELECT n.name, n.active FROM app_event_names n WHERE n.app = ${app} AND n.name`, names);
   return new Map(rows.map(({ name, active }) => [name, active === 1]));

@@ -59,7 +59,7 @@ export class Intake {
   readonly #queued = new Set<NodeId>();
   readonly #shares = new Shares({ count: Number.POSITIVE_INFINITY, size: WAITING_EVENTS_MAX });
   #isRetentionScheduled = false;
-  /** The secret key for the fingerprints of event keys. The key is undefined until the process has stored its first batch. */
+  /** The secret key for the fingerprints of event keys. The fingerprint key is undefined until the process has stored its first batch. */
   #key: FingerprintKey | undefined;
 
   constructor(world: World) {

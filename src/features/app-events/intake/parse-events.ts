@@ -211,7 +211,7 @@ const formProblems: Readonly<Record<ParameterForm, (value: unknown) => Problem>>
   "content ids": ofText(contentIdsProblem),
   "content list": ofText(contentListProblem),
   integer: integerProblem,
-  // EVT-48, EVT-51: a standard parameter of this form is a flag.
+  // EVT-48, EVT-51: a standard parameter whose form is `boolean` is a flag.
   boolean: (value) => (FLAGS.has(typeof value === "string" ? value.toLowerCase() : value) ? undefined : "must be 1 or 0"),
 };
 

@@ -63,7 +63,10 @@ function readForwardedFor(header: string | undefined, { profile }: World): strin
  */
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
-/** Reads a device id. Plaza treats an empty id as missing, because forms send blank fields. Plaza treats an id of zeros as missing, too (D-290). */
+/**
+ * Reads a device id. Plaza treats an empty device id as missing, because forms send blank fields. Plaza also treats a device id that consists of
+ * zeros as missing (D-290).
+ */
 const readDeviceId = (value: string | undefined): string | undefined => (value === undefined || isNoId(value) ? undefined : value);
 
 /** I1-7, I1-9, I1-11, D-76: if a flag is missing, its value is 1. */
@@ -150,9 +153,9 @@ function fileText(bytes: Uint8Array): string {
 }
 
 /**
- * Returns the device as JSON text for the log (D-73). If `application_tracking_enabled` is 0, the text contains neither the address nor the user data
- * (D-76). The text also leaves out values that nearly all devices have, because these values would take half of the text; `readLoggedDevice` adds
- * these values again.
+ * Returns the device as JSON text for the log (D-73). If `application_tracking_enabled` is 0, the text contains neither the device's IP address nor
+ * the user data (D-76). The text of a device also leaves out values that nearly all devices have, because these values would take half of the text;
+ * `readLoggedDevice` adds these values again.
  */
 export function deviceText(device: Device): string {
   const { advertiser_id, attribution, extinfo, application_tracking_enabled, advertiser_tracking_enabled, user_data } = device;
@@ -198,7 +201,7 @@ export const identitiesOfText = (text: string): string[] => {
 };
 
 const UUID = /^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
-/** Plaza treats these device ids as missing. A device sends the UUID of all zeros if the device's owner has switched the advertising id off. */
+/** The device ids that Plaza treats as missing. A device sends the UUID of all zeros if the device's owner has switched the advertising id off. */
 const NO_IDS: ReadonlySet<string> = new Set(["", "00000000-0000-0000-0000-000000000000", "0".repeat(22)]);
 const isNoId = (id: string): boolean => NO_IDS.has(id);
 

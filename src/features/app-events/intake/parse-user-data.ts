@@ -1,6 +1,7 @@
 /**
  * Reads user data (`ud[…]`, UD-1). A client converts each value to a normal form and sends the hash of the normal form. This file defines the normal
- * forms of user data, and decides which of the received values are stored. The file has no imports, so that a client library can copy it unchanged.
+ * forms of user data, and decides which of the received values are stored. This file has no imports, so that a client library can copy the file
+ * unchanged.
  */
 
 /** UD-4 to UD-14: the keys of user data in the interface's document. */

@@ -93,8 +93,8 @@ export class TestEvents {
   }
 
   /**
-   * Returns the newest requests that were added since the last call, oldest first. The caller sends these requests to another process, which passes
-   * them to `addShown`.
+   * Returns the newest requests that were added since the last call, oldest first. The caller sends the returned requests to another process, which
+   * passes the requests to `addShown`.
    */
   takeNew(): ShownRequest[] {
     const requests = this.#requests.slice(Math.max(0, this.#requests.length - this.#unsent)).map((request) => request.shown());

@@ -6,10 +6,10 @@
  *   reports an install or an app link is also found by its event kind, so that a page of installs reads no custom events.
  * - `app_event_ties` finds requests that tie persons to devices. A tie is a set of ids and persons that a request names together. Nearly all requests
  * of a device name the same ids and persons, so the table stores only the newest request for each identity and tie. The column *signature* contains
- * the fingerprint of the tie. Retention deletes the oldest requests first, so a tie is lost with the newest request that names the set. A tie is lost
- * even if retention keeps an older request because of an event far in the future (D-71).
+ * the fingerprint of the tie. Retention deletes the oldest requests first, so a tie is removed from the index with the newest request that names the
+ * tie's ids and persons. A tie is lost even if retention keeps an older request because of an event far in the future (D-71).
  *
- * Both tables store fingerprints instead of ids, so readers must compare the ids of the requests that they find.
+ * Both tables of the index store fingerprints instead of ids, so code that searches the index must compare the ids of the requests that it finds.
  */
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
@@ -87,8 +87,8 @@ export async function forgetDevices(
 ): Promise<void> {
   const devices = new Set(requests.flatMap(({ identities, name }) => identities.filter(isDevice).flatMap((id) => fingerprintsOf(id, name))));
   const ties = new Set(requests.flatMap(({ identities }) => (hasTies(identities) ? identities : [])).map((identity) => fingerprintOf(identity)));
-  // Each identity has a DELETE statement of its own. For a list of identities, PostgreSQL may read all rows of the app if the table was small when
-  // PostgreSQL planned the statement.
+  // The function uses one DELETE statement for each identity. For a list of identities, PostgreSQL may read all rows of the app if the table was
+  // small when PostgreSQL planned the statement.
   await Promise.all([
     ...[...devices].map((one) =>
       tx.run(sql`DELETE FROM app_event_devices WHERE app = ${app} AND fingerprint = ${one} AND request BETWEEN ${first} AND ${last}`),
@@ -105,7 +105,7 @@ export async function forgetDevices(
  */
 export interface WantedRequests {
   readonly ids: readonly string[];
-  /** The name of a kind in the log. The search finds only requests of this kind, or requests of all kinds if `kind` is undefined. */
+  /** The name of a kind in the log. The search finds only requests whose event kind is `kind`, or requests of all kinds if `kind` is undefined. */
   readonly kind: string | undefined;
   readonly isBackward: boolean;
   readonly from: number;
@@ -118,8 +118,8 @@ export interface WantedRequests {
  */
 export async function findRequests(reader: Reader, app: NodeId, { ids, kind, isBackward, from, limit }: WantedRequests): Promise<number[]> {
   const found = new Set<number>();
-  // Each id of the device has a SELECT statement of its own. The primary key sorts the requests of an id, so each statement reads only the rows that
-  // it returns.
+  // The search uses one SELECT statement for each id of the device. The primary key sorts the requests of an id, so each statement reads only the
+  // rows that it returns.
   for (const id of ids) {
     const requests = sql`SELECT d.request FROM app_event_devices d WHERE d.app = ${app} AND d.fingerprint = ${deviceFingerprint(id, kind)}`;
     const nearest = isBackward ? "AND d.request > ? ORDER BY d.request LIMIT ?" : "AND d.request < ? ORDER BY d.request DESC LIMIT ?";

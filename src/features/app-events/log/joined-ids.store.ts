@@ -63,7 +63,7 @@ export class JoinedIds {
     return new JoinedIds(tx, app, await allInList<JoinedId>(tx, known, [...new Set(ids)]));
   }
 
-  /** Joins the ids to one device. If the resulting device would have more than `DEVICE_IDS_MAX` ids, the ids are not joined. */
+  /** Joins the given ids to one device. If the resulting device would have more than `DEVICE_IDS_MAX` ids, the ids are not joined. */
   join(ids: readonly string[]): void {
     const devices = [...new Set(ids.map((id) => this.#deviceOf(id)))].sort((one, other) => other.size - one.size);
     const [largest, ...others] = devices;

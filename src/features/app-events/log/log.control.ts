@@ -1,6 +1,6 @@
 /**
- * The control routes for programs that copy the log of app events (D-423). The routes list the logs of all apps, and return the events of one log in
- * the order of the log.
+ * The control routes for programs that copy the log of app events (D-423). The routes list the logs of all apps, and return the events of one app's
+ * log in the order of the log.
  *
  * **Invariant:** a program that continues from the cursor of each page gets every committed request in the order of commits, or learns that the
  * request was deleted. Requests are numbered without gaps in the order of their commits (`intake/batch.ts`), so a request that is missing in the log
@@ -108,8 +108,8 @@ type Page = Omit<Static<typeof logPage>, "epoch">;
 
 /** Reads a page of a log. Returns undefined if `place` is after the end of the log. */
 async function readPage({ database }: World, app: NodeId, { request, position }: Place, limit: number): Promise<Page | undefined> {
-  // The newest request number is read before the rows of the page. So the rows include all requests up to the newest request number, except deleted
-  // requests.
+  // Plaza reads the newest request number before it reads the rows of the page. So the rows include all requests up to the newest request number,
+  // except deleted requests.
   const last = await lastRequestOf(database.reader, app);
   if (request > last) return undefined;
   const from: [number, number] = position === undefined ? [request + 1, 0] : [request, position];

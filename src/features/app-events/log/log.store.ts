@@ -140,14 +140,14 @@ const newestFirst = {
 
 export interface LogFilter {
   readonly name: string | undefined;
-  /** Only events that arrived at this time (Unix seconds) or later are listed. */
+  /** The list contains only events that arrived at this time (Unix seconds) or later. */
   readonly since: number | undefined;
 }
 
 /**
  * Reads one page of an app's log, newest event first. Each row includes the device of the row's request. With a filter, a page scans at most
- * `SCAN_ROWS_MAX` rows, so that a search for a rare name does not scan the whole log. A page with a filter may be short or empty although further
- * pages follow.
+ * `SCAN_ROWS_MAX` rows, so that a search for a rare name does not scan the whole log. If the list has a filter, a page may be short or empty although
+ * further pages follow.
  */
 export async function listEvents(reader: Reader, app: NodeId, { name, since }: LogFilter, page: PageRequest): Promise<ListPage<EventRow>> {
   const all = eventsOf(app);
@@ -155,7 +155,7 @@ export async function listEvents(reader: Reader, app: NodeId, { name, since }: L
   const end = await findScanEnd(reader, app, page.after);
   const arrived = append(all, "AND e.request >= ? AND e.received >= ?", [end?.request ?? 0, since ?? 0]);
   const found = await readPage<EventRow>(reader, name === undefined ? arrived : append(arrived, "AND e.name = ?", [name]), newestFirst, page);
-  // The log is in the order of arrival. If one row of the log arrived before `since`, all older rows arrived before `since`, too.
+  // The rows of the log are in the order of their arrival. If one row of the log arrived before `since`, all older rows arrived before `since`, too.
   if (end === undefined || found.hasNext || (since !== undefined && end.received < since)) return found;
   return { ...found, hasNext: true, lastKey: [String(end.request), "0"] };
 }

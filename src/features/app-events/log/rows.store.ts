@@ -6,7 +6,7 @@ import type { Reader, Transaction } from "#storage/database";
 import { paddedSize, textOnce } from "#storage/id-lists";
 import { append, placeholders, type Row, type Sql, type SqlValue } from "#storage/sql";
 
-/** The numbers of rows that a statement may have. With 13 columns the largest statement has 1,664 values; SQLite allows 32,766. */
+/** The numbers of rows that a statement may have. The largest statement for a table with 13 columns has 1,664 values; SQLite allows 32,766 values. */
 const SIZES = [128, 64, 32, 16, 8, 4, 2, 1] as const;
 
 /**

@@ -29,7 +29,7 @@ onEachDatabase("a filter over a long log", (kind) => {
     ];
     await database.write(async (tx) => {
       await insertEvents(tx, Array.from({ length: ROWS }, (_, at) => row(APP, at + 1)).flat());
-      // The rows of another app do not count.
+      // The rows of another app do not count towards the limit of scanned rows.
       await insertEvents(tx, Array.from({ length: 50 }, (_, at) => row("1002", at + 1)).flat());
     });
     const list = async (name: string | undefined, since: number | undefined, limit: number, after?: readonly string[]) => {

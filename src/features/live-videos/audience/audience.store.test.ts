@@ -68,7 +68,7 @@ onEachDatabase("the audience of live videos", (kind) => {
     await other.write((tx) => store.deleteAudience(tx, PAGE, "71"));
     expect([await comments(other, "71"), await comments(other, "72")]).toEqual([[], ["11 Hi"]]);
     expect([await reactions(other, "71"), await reactions(other, "72")]).toEqual([[], ["3001 LIKE"]]);
-    // Only the ids of the deleted comments can be used for new comments.
+    // Only the ids of deleted comments can be used again for new comments.
     const insert = (id: string) => other.write((tx) => store.insertComment(tx, comment(id, "73", "3001")));
     expect([await insert("9"), await insert("100"), await insert("11")]).toEqual([true, true, false]);
   });

@@ -28,7 +28,7 @@ onEachDatabase("the audience of a world file", (database) => {
     expect(await removeEntry(plaza, "live_comments", "5401")).toBe(true);
     expect(await removeEntry(plaza, "live_comments", "5401")).toBe(false);
     await expectLifeOfEntry(plaza, "live_comments", comment, { message: "c" });
-    // The ids of other nodes are not ids of comments.
+    // The ids of nodes of other types are not valid ids of comments.
     for (const id of ["5301", "3001", "77"]) {
       expect(await findEntry(plaza, "live_comments", id)).toBeUndefined();
       expect(await removeEntry(plaza, "live_comments", id)).toBe(false);

@@ -126,7 +126,7 @@ onEachDatabase("the feeds of an ingest process", (database) => {
       { video: first.id, session: 1 },
       { video: second.id, session: 1 },
     ]);
-    // The quality of this feed is known, but its encoder does not send.
+    // Plaza knows the quality of this feed, but the feed's encoder no longer sends.
     for (const word of ["end_reason", "health"]) expect(await stateOf(plaza, first.id)).not.toHaveProperty(word);
   });
 

@@ -75,8 +75,8 @@ export class FeedRegistry {
 
   async start(key: string, { width, height }: { readonly width: number; readonly height: number }): Promise<Admission | undefined> {
     const { database, realNowMs } = this.#world;
-    // The ingest process is stored before the feed starts. If it were stored later, another server could think that the ingest process is dead,
-    // because a process without feeds does not report.
+    // The row of the ingest process is stored before the feed starts. If the row were stored later, another server could think that the ingest
+    // process is dead, because a process without feeds does not report.
     await database.write((tx) => saveIngest(tx, this.#id, realNowMs()));
     this.#hasFeeds = true;
     const feed = await feedStarted(this.#world, key, { ingest: this.#id, width, height });
@@ -89,7 +89,7 @@ export class FeedRegistry {
     await report(this.#world, { video: nodeId(video), session });
   }
 
-  /** Stores that an encoder with a valid key was refused. `reason` is a text for people that says what is wrong with the stream. */
+  /** Records that an encoder with a valid key was refused. `reason` is a text for people that says what is wrong with the stream. */
   async refused(video: string, reason: string): Promise<void> {
     await feedRefused(this.#world, nodeId(video), reason);
   }

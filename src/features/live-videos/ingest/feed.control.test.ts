@@ -36,7 +36,7 @@ onEachDatabase("a media server that calls an address", (database) => {
     expect(await state()).toMatchObject({ state: "reconnecting", feed: { is_sending: false } });
     expect(await callback({ ...publish, clientid: "3" })).toBe(200);
     expect(await state()).toMatchObject({ state: "live", feed: { is_sending: true, session: 2 } });
-    // The broadcast is ended, so the response to the next update makes the RTMP module drop the encoder.
+    // The test ends the broadcast, so the response to the next update makes nginx's RTMP module disconnect the encoder.
     await plaza.post("/v26.0/5301", { bearer: "author", body: { end_live_video: true } });
     expect(await callback({ ...publish, clientid: "3", call: "update_publish" })).toBe(403);
   });
@@ -81,7 +81,7 @@ onEachDatabase("a media server that calls an address", (database) => {
     const key = await newKey(control);
     expect(await callback({ ...publish, call: "update" })).toBe(200);
     expect(await state()).toMatchObject({ state: "key_replaced", feed: { is_sending: true, session: 1 } });
-    // Neither this encoder nor another one can connect with the old key.
+    // No encoder can connect with the old key any more.
     expect(await callback({ ...publish, clientid: "2" })).toBe(403);
     expect(await callback({ ...publish, call: "publish_done", clientid: "2" })).toBe(200);
     expect(await state()).toMatchObject({ feed: { is_sending: true, session: 1 } });

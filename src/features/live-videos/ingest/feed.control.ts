@@ -95,7 +95,7 @@ const callbackForm = Type.Object({
   name: { ...text, description: "the stream key, or a path that ends with the stream key" },
   clientid: Type.Optional(Type.String({ description: "an id that distinguishes encoders" })),
 });
-/** The JSON that MediaMTX sends. Plaza refuses all actions except `publish`. */
+/** The JSON body of a request of MediaMTX. Plaza refuses all values of `action` except `publish`. */
 const callbackJson = Type.Object({ action: text, path: { ...text, description: "a path that ends with the stream key" } });
 
 /**

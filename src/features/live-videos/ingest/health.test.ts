@@ -17,7 +17,7 @@ test("a healthy feed has no warning, even at the limits; beyond them each warnin
     "no sound for 2 s: check the audio source, because the stream ends after 10 s without sound",
   ]);
   expect(warningsOf({ ...good, audio_bits_per_second: 3_999 })).toEqual(["the sound is silent or almost so: check the audio source"]);
-  // If there is no sound, no warning is about the bit rate of the sound.
+  // If a feed has no sound, Plaza does not warn about the bit rate of the sound.
   expect(warningsOf({ ...good, audio_behind_ms: 7_000, audio_bits_per_second: 0 })).toEqual([
     "no sound for 7 s: check the audio source, because the stream ends after 10 s without sound",
   ]);

@@ -1,4 +1,7 @@
-/** Stores the current quality of a world's feeds in memory. Only the process to which the ingest process reports knows the quality. */
+/**
+ * Stores the current quality of a world's feeds in memory. Only the process of the server to which the ingest process reports knows the quality of
+ * the feeds.
+ */
 import type { World } from "#graph/worlds/world";
 
 export interface FeedHealth {
@@ -7,7 +10,7 @@ export interface FeedHealth {
   readonly bits_per_second: number;
   readonly frames_per_second: number;
   readonly audio_bits_per_second: number;
-  /** The delay of the newest sound behind the newest picture. */
+  /** The time in ms by which the newest sound is older than the newest picture. */
   readonly audio_behind_ms: number;
   /** The number of times since the feed began that pictures were missing for at least a quarter of a second. */
   readonly gaps: number;

@@ -84,7 +84,7 @@ onEachDatabase("one ingest process beside another", (database) => {
 
   test("a process reports from its first feed while it has one; without a feed it is silent, and its end leaves no row", async () => {
     const { plaza, first } = await open();
-    // The world was replaced, and the process still has feeds of the earlier world.
+    // The test replaces the world while the ingest process still has feeds of the earlier world.
     expect(await first.report([healthy("5301", 1)])).toEqual([{ video: "5301", session: 1 }]);
     expect([await heardOf(plaza), healthOf(plaza.world, "5301")]).toEqual([[], undefined]);
     await first.start(KEY, SIZE);

@@ -29,8 +29,8 @@ const REPEATED_AFTER_MS = 5_000;
 const worlds = new WeakMap<World, BoundedMap<NodeId, Refusal>>();
 
 /**
- * Stores that an encoder was refused. `reason` is a text for people that says what is wrong. The refusal is not stored with the video if the video
- * was deleted or does not accept encoders any more.
+ * Stores that an encoder was refused. `reason` is a text for people that says what is wrong with the stream. The refusal is not stored with the video
+ * if the video was deleted or does not accept encoders any more.
  */
 export async function feedRefused(world: World, video: NodeId, reason: string): Promise<void> {
   const refusals = worlds.get(world) ?? new BoundedMap<NodeId, Refusal>(ALERTS_MAX);

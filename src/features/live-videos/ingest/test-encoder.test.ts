@@ -1,4 +1,4 @@
-/** D-119: tests how the control API starts and stops the test encoder. The tests do not look at the stream of the test encoder. */
+/** D-119: tests how the control API starts and stops the test encoder. The tests do not check the stream of the test encoder. */
 import { expect, test } from "bun:test";
 import type { Streaming, TestFeed } from "#graph/worlds/world";
 import { openControl } from "#harness/control";

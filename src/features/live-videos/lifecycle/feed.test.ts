@@ -89,7 +89,7 @@ onEachDatabase("the feed of a live video", (database) => {
     for (const report of [noAudio, noStorage, feedLost]) {
       const feed = await feedOf(plaza, PREVIEW_KEY);
       expect((await report(plaza.world, feed))?.state).toBe("unpublished");
-      // A second report of the same event changes nothing.
+      // A second report of the same event does not change the video.
       expect(await report(plaza.world, feed)).toBeUndefined();
       expect(await stateOf(plaza, "2")).toMatchObject({ state: "unpublished", feed: { is_sending: false }, stream_key: "usable" });
       expect(await stateOf(plaza, "2")).not.toHaveProperty("end_reason");
@@ -111,7 +111,7 @@ onEachDatabase("the feed of a live video", (database) => {
     expect(await findEntry(plaza, "live_videos", "1")).not.toHaveProperty("stream_key_sha256");
     expect(await insertEntry(plaza, "live_videos", { id: "4", page: "2001", status: "LIVE", stream_key: KEY })).toBe(true);
     expect((await feedOf(plaza, KEY)).video).toBe(nodeId("4"));
-    // A live video of a world file without a stream key takes no encoder.
+    // No encoder can connect to a live video of a world file that has no stream key.
     await transitionLiveVideo(plaza.world, nodeId("3"), "published");
     expect(await stateOf(plaza, "3")).toMatchObject({ state: "live", stream_key: "none" });
   });

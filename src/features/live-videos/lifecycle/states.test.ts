@@ -28,7 +28,7 @@ function rowsOfProse(columns: number): string[][] {
 describe("the state table of live videos", () => {
   test("the comment and the data agree", () => {
     const moves = states.flatMap((from) => Object.entries(transitions[from]).map(([event, to]) => `${from} ${event} ${to}`));
-    // order: the comment has the rows in the order of a video's life; the data has the order of its types.
+    // order: the tables in the comment follow the life of a video, and the data follow the order of the types.
     expect(
       rowsOfProse(3)
         .map((cells) => cells.join(" "))

@@ -106,7 +106,7 @@ onEachDatabase("timers of live videos", (database) => {
     const responses: string[] = [];
     const created = plaza.post("/v26.0/2001/live_videos", { bearer: "author", body: {} }).then(() => responses.push("created"));
     const updated = plaza.post("/v26.0/2", { bearer: "author", body: { title: "x" } }).then(() => responses.push("updated"));
-    // A read does not wait for the ingest process. The responses to the two writes have not arrived after several reads.
+    // A read gets its response without waiting for the ingest process. The two writes still wait after several reads.
     for (let times = 0; times < 5; times++) expect((await plaza.get("/v26.0/2", { bearer: "author" })).status).toBe(200);
     expect(responses).toEqual([]);
     listening.resolve();

@@ -211,7 +211,7 @@ export const liveVideoDeadlines: JobKind<World> = {
   kind: DEADLINE_JOB,
   async run(world, id, _payload, job) {
     await world.database.write(async (tx) => {
-      // The video is locked before its job, as in the transactions that set the timer, to avoid deadlocks.
+      // To avoid deadlocks, this transaction locks the video before the video's job, like the transactions that set the timer.
       const row = await holdVideo(tx, nodeId(id));
       await job.settle(tx);
       if (row !== undefined) await passDeadline(tx, world, row);

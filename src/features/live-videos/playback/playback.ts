@@ -37,8 +37,8 @@ const TICKET_MS = 12 * 3_600_000;
  */
 const WRITTEN_WITHIN_MS = 10_000;
 /**
- * If the last segment is not written yet, a request looks for the segment every 100 ms, at most 30 times. A player therefore waits at most 3 s for
- * the last segment.
+ * If the last segment is not written yet, Plaza looks for the segment every 100 ms, at most 30 times. A player therefore waits at most 3 s for the
+ * last segment.
  */
 const LOOK_EVERY_MS = 100;
 const LOOKS_MAX = 30;
@@ -52,7 +52,7 @@ interface Ticket {
   readonly until_ms: number;
 }
 
-/** Returns the contents of the player's page. A video that starts soon has a page, too, because the page waits for the start. */
+/** Returns the contents of the player's page. A video that starts soon also has a player's page, because the page waits for the start. */
 export async function openPlayer(world: World, id: string, viewer: Viewer): Promise<PlayerView | PlaybackRefusal> {
   const found = await findShown(world, id, viewer);
   if (typeof found === "string" && found !== "starting") return found;
@@ -79,9 +79,9 @@ export async function readPlaylist(
 }
 
 /**
- * Waits until the last segment of an ended broadcast is written, because the playlist of an ended broadcast must contain its end (D-296). The ingest
+ * Waits until the last segment of an ended broadcast is written, because the playlist must contain the broadcast to its end (D-296). The ingest
  * process writes the last segment a moment after the end of the broadcast. If the ingest process was killed, the last segment is never written, so a
- * request does not wait if the recording is old.
+ * request does not wait for the last segment of an old recording.
  */
 async function whenWritten(
   world: World,
@@ -124,8 +124,8 @@ async function findShown(world: World, id: string, viewer: Viewer): Promise<Live
 }
 
 /**
- * Finds the video of a ticket. If the request does not contain the viewer's country, the country comes from the ticket, which has the country from
- * the request for the player's page.
+ * Finds the video for which a ticket is valid. If the request does not contain the viewer's country, the country comes from the ticket, which has the
+ * country from the request for the player's page.
  */
 async function findWithTicket(world: World, id: string, sealed: string, viewer: Viewer): Promise<LiveVideoRow | PlaybackRefusal> {
   const ticket = openTicket(world, sealed);

@@ -32,7 +32,7 @@ export const withEnd = (playlist: string): string => `${playlist}#EXT-X-ENDLIST\
 export interface KeptPlaylist {
   readonly version: string;
   readonly fromRealMs: number | null;
-  /** The playlist without its end mark; undefined if nothing can be played yet. */
+  /** The playlist without an end mark; undefined if the recording has nothing to play yet. */
   readonly playlist: string | undefined;
   /** The end of the newest session's last segment, by the machine's time; undefined if the session has ended, or has no segment. */
   readonly openUntilRealMs: number | undefined;

@@ -52,7 +52,7 @@ export const embedHtml = (baseUrl: string, video: Shown): string =>
 /** Escapes an address for HTML, because the host in the address comes from the request. */
 const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
-/** D-51: the stream addresses that responses contain, by request. Only a request that created a stream key has an entry in this map. */
+/** D-51: the stream addresses that responses contain, by request. This map has entries only for requests that created a stream key. */
 const shownOnce = new WeakMap<object, StreamAddress>();
 
 /** Stores the address for the response to `request`, which is the request that created the stream key. */

@@ -37,8 +37,8 @@ export function targetingOf({ countries, excluded_countries }: TargetingColumns)
 }
 
 /**
- * Returns whether a video may be watched in a country. `country` is a code in capitals. If the viewer's country is unknown, only videos without
- * targeting may be watched.
+ * Returns whether a video may be watched in a country. `country` is a country code in capitals. If the viewer's country is unknown, only videos
+ * without targeting may be watched.
  */
 export function isOpenTo({ countries, excluded_countries }: TargetingColumns, country: string | undefined): boolean {
   if (country === undefined) return countries === "" && excluded_countries === "";

@@ -134,8 +134,8 @@ function checkEncoding(bytes: Uint8Array): void {
 const isText = (bytes: Uint8Array): boolean => bytes.every((byte) => byte >= 0x20 || (byte >= 0x09 && byte <= 0x0d));
 
 /**
- * Returns whether a file is deflate data without a signature (RFC 1951). If the bytes are not deflate data, unpacking soon fails, or the result is
- * not text.
+ * Returns whether a file is deflate data without a signature (RFC 1951). If a file does not contain deflate data, unpacking it soon fails, or the
+ * result is not text.
  */
 function isRawDeflate(bytes: Uint8Array): boolean {
   const start = bytes.subarray(0, START_BYTES);

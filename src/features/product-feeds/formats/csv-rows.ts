@@ -41,8 +41,8 @@ export class CsvRows {
   /** Whether the text begins with the rest of a line that the reader skips. */
   #isSkipping = false;
   /**
-   * An incomplete row is read again when the text has this length, which is twice its last length, so that the row is not read again for each new
-   * piece of text.
+   * When the text has this length, an incomplete row is read again. The length is twice the last length, so that the row is not read again for each
+   * new piece of text.
    */
   #enoughCharacters = 0;
   /**
@@ -71,7 +71,7 @@ export class CsvRows {
     while (this.#next(true));
   }
 
-  /** Passes the next row to the sink, or skips the rest of a line. Returns false if the end of the row or line has not arrived. */
+  /** Passes the next row to the sink, or skips the rest of a line. Returns false if the end of the row or line has not arrived yet. */
   #next(isLast: boolean): boolean {
     const text = this.#text;
     const start = this.#start;
@@ -127,7 +127,7 @@ function quotedRow(text: string, start: number, delimiter: string, isLast: boole
     let end: number;
     if (text[at] === QUOTE) {
       const close = closingQuote(text, at);
-      // A quote at the end of the text may be the first of two quotes, so the next character is needed.
+      // A quote at the end of the text may be the first of two quotes, so the parser needs the next character.
       const isClosed = close < text.length && (isLast || close + 1 < text.length);
       if (!isClosed || close > most) return isLast || text.length > most ? wrong(UNCLOSED, close) : undefined;
       const value = text.slice(at + 1, close);

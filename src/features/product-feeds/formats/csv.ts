@@ -16,7 +16,7 @@ interface Header {
 export class CsvReader implements RowReader {
   readonly #sink: RowSink;
   readonly #rows: CsvRows;
-  /** The header of the file; undefined until it is read. */
+  /** The header of the file; undefined until the header is read. */
   #header: Header | undefined;
   /** The values of the current row. The same object is used for every row, so that a million rows do not need a million objects. */
   readonly #raw: RawItem = {};

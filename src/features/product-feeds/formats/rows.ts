@@ -16,7 +16,7 @@ export interface Warning {
 export interface RowSink {
   /**
    * Takes a row. `line` is the line on which the row begins, counted from 1. The sink must not keep `raw`, because the reader uses the same object
-   * for the next row. `warnings` lists the values that the reader left out.
+   * for the next row. `warnings` lists the values of the row that the reader left out.
    */
   row(line: number, raw: RawItem, warnings?: readonly Warning[]): void;
   /** Receives a row that the reader cannot parse, with the reason. */

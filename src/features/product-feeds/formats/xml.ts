@@ -17,7 +17,7 @@ const ROWS = new Set(["item", "entry"]);
  */
 const UNBROKEN_CHARACTERS_MAX = Math.max(8 * VALUE_CHARACTERS_MAX, ROW_CHARACTERS_MAX);
 
-/** The greatest number of open elements, because the parser keeps each open element in memory. Feeds need six levels of elements. */
+/** The greatest number of open elements, because the parser keeps each open element in memory. Ordinary feeds need only six levels of elements. */
 const DEPTH_MAX = 64;
 /**
  * Finds an ampersand that does not begin one of XML's own entities. In comments and CDATA sections such an ampersand is not a mistake, because each

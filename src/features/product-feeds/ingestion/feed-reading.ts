@@ -24,7 +24,7 @@ interface ReadItem {
 
 /** The valid items that were read since the previous piece, with the counts and problems of the whole file so far. */
 export interface Piece {
-  /** The valid items of the piece: at most as many as one write stores. */
+  /** The valid items of the piece: at most the number of items that one write stores. */
   readonly items: readonly ReadItem[];
   /** The number of all rows that were read so far, good and bad. */
   readonly rows: number;
@@ -57,7 +57,7 @@ class Reading implements RowSink {
       return;
     }
     for (const warning of warnings) this.#leaveOut(line, raw, warning);
-    // Several items of an XML file may be on one line, so the number of the row is the position.
+    // Several items of an XML file may be on one line, so the position of an item is the number of its row and not of its line.
     const position = this.reader.format === "xml" ? this.rows : line;
     this.items.push({ line, position, retailer_id: item.retailer_id, item: item.text });
   }
@@ -93,7 +93,7 @@ class Reading implements RowSink {
   }
 }
 
-/** Reads a file. Yields a piece for each write of items, and the last piece at the end of the file. */
+/** Reads a file. Yields the items of a file in pieces, one for each write, and the last piece at the end of the file. */
 export async function* readFeed(file: Bytes, format: FeedFormat | undefined): AsyncGenerator<Piece> {
   const reading = new Reading(format);
   try {

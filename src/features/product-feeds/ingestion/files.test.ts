@@ -1,4 +1,4 @@
-/** D-147: tests that a file is stored unchanged, in parts of one size, however the file is cut into pieces when it arrives. */
+/** D-147: tests that a file is stored unchanged and in parts of one size, no matter in which pieces the file arrives. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { feedWorld } from "#harness/feeds";

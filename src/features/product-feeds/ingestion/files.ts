@@ -8,7 +8,10 @@ import { FeedFileProblem } from "../formats/rows.ts";
 import { FILE_BYTES_MAX, PART_BYTES } from "../product-feeds.limits.ts";
 import { completeUpload, deleteParts, insertPart, type RunningUpload } from "./uploads.store.ts";
 
-/** D-147: the greatest size of a feed file. An operator may allow less than the server can read, because callers can make Plaza fetch large files. */
+/**
+ * D-147: the greatest size of a feed file. An operator may set a lower limit than the server can handle, because callers can make Plaza fetch large
+ * files.
+ */
 export const feedFileBytesMax = defineSetting({
   name: "feed_file_bytes_max",
   value: "BYTES",
@@ -35,7 +38,10 @@ export class PartWriter {
     this.#bytesMax = readSetting(world, feedFileBytesMax);
   }
 
-  /** Stores the next bytes of the file. The caller must await the promise before the next call. Throws `FeedFileProblem` if the file is too large. */
+  /**
+   * Stores the next bytes of the file. The caller must await the returned promise before it calls the method again. Throws `FeedFileProblem` if the
+   * file is too large.
+   */
   async write(bytes: Uint8Array): Promise<void> {
     this.#bytes += bytes.length;
     if (this.#bytes > this.#bytesMax) throw new FeedFileProblem(`the file is larger than ${this.#bytesMax} bytes`);
@@ -48,7 +54,7 @@ export class PartWriter {
     }
   }
 
-  /** Stores the last part of the file. Returns the size of the file in bytes. */
+  /** Ends the file by storing its last part. Returns the size of the file in bytes. */
   async end(): Promise<number> {
     if (this.#filled > 0) await this.#store();
     return this.#bytes;
@@ -93,7 +99,7 @@ function unreachableIn(move: object): Map<string, string> {
  * Returns the reason if the file could not be fetched, or undefined if the file is stored.
  */
 export async function fetchFile(world: World, { feed, n }: RunningUpload, url: string): Promise<string | undefined> {
-  // If the address is invalid, the request below fails with a reason.
+  // The address is not validated here, because the request below fails with a reason if the address is invalid.
   const origin = URL.parse(url)?.origin ?? url;
   const move = moveOf(world.work);
   const silent = move === undefined ? undefined : unreachableIn(move);
@@ -110,7 +116,7 @@ export async function fetchFile(world: World, { feed, n }: RunningUpload, url: s
       deadlineMs: DEADLINE_MS,
       connectionMs: CONNECTION_MS,
       silenceMs: SILENCE_MS,
-      // The limit is one byte higher than the limit of a file, so that `parts.write` notices a file that is too large.
+      // The limit of the response is one byte higher than the limit of a file, so that `parts.write` notices a file that is too large.
       responseBytesMax: readSetting(world, feedFileBytesMax) + 1,
       takeBody: (part) => parts.write(part),
     });

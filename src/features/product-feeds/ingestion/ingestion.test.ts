@@ -144,7 +144,7 @@ onEachDatabase("reading a feed file", (database) => {
     goesOn.resolve();
     await run;
     const statusOf = async (n: number) => (await request("GET", `feeds/8101/uploads/${n}`)).body.status;
-    // A run that fails is repeated half a minute later, and the clock does not move in this test.
+    // A run that fails would be repeated half a minute later, but the clock does not move in this test.
     expect([await statusOf(1), await statusOf(2), await idsOf()]).toEqual(["done", "done", ["b"]]);
   });
 

@@ -28,8 +28,8 @@ const PARTS_PER_WRITE = 8;
 
 /**
  * D-147: the greatest number of ingestions at the same time. The number is limited because callers cause ingestions, and reading a file may take
- * minutes, and fetching a file half an hour. Therefore the ingestions of all feeds may use only half of the capacity for jobs, and one catalog only
- * an eighth of the capacity.
+ * minutes, and fetching a file half an hour. Therefore the ingestions of all feeds together may use only half of the capacity for jobs, and the
+ * ingestions of one catalog only an eighth.
  */
 const AT_ONCE_MAX = { running: 4, waiting: 32, ofShare: 8 };
 
@@ -41,7 +41,7 @@ export const feedIngestion: JobKind<World> = { kind: KIND, atOnceMax: AT_ONCE_MA
  */
 export async function scheduleIngestion(tx: Transaction, world: World, feed: string): Promise<void> {
   await tx.lock(KIND, feed);
-  // A running job looks for more work before it ends. Scheduling a running job would make its current run fail.
+  // A running job looks for more work before it ends. A running job is not scheduled again, because this would make its current run fail.
   if ((await world.jobs.dueTimeOf(tx, KIND, feed)) !== undefined) return;
   const share = (await findFeed(tx, feed))?.catalog ?? "";
   await world.jobs.schedule(tx, { kind: KIND, key: feed, share, dueMs: world.clock.nowMs() });

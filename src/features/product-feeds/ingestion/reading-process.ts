@@ -17,8 +17,8 @@ export type ToReader =
 export type FromReader = { readonly kind: "part" } | { readonly kind: "piece"; readonly piece: Piece } | { readonly kind: "end" };
 
 /**
- * The longest time for which the child may work on one message. Most messages take milliseconds. A part that unpacks to millions of bad rows takes 3
- * s (measured).
+ * The longest time for which the child may work on one message. The child handles most messages in milliseconds. A part of a file that unpacks to
+ * millions of bad rows takes 3 s (measured).
  */
 const TURN_MS_MAX = 30_000;
 

@@ -40,6 +40,6 @@ test("garbage is collected after every ten writes of rows, and never otherwise",
     await new Ingestion(taking as World, UPLOAD, SHOWN, false).run(readFeed(file(), "csv"));
     return writes.flatMap((what, at) => (what === "collected" ? [at] : []));
   };
-  // The last write is the write at the end of the file.
+  // The last write of the run is the write at the end of the file.
   expect([await written(9), await written(10), await written(20)]).toEqual([[], [10], [10, 21]]);
 });

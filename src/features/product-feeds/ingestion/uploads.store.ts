@@ -171,7 +171,7 @@ async function deleteAll(tx: Transaction, deletion: Sql): Promise<void> {
 }
 
 /**
- * Deletes the finished uploads of a feed except those among its newest `kept` uploads. Also deletes uploads that were created before
+ * Deletes the finished uploads of a feed except those among its newest `kept` uploads. The function also deletes uploads that were created before
  * `receivingBefore` and are still being received.
  */
 export async function deleteOldUploads(tx: Transaction, feed: string, kept: number, receivingBefore: number): Promise<void> {

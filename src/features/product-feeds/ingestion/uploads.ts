@@ -52,7 +52,7 @@ export async function receiveFile(world: World, feed: string, file: Bytes, input
     });
     return key;
   } catch (error) {
-    // The job of the feed deletes the stored parts.
+    // The job of the feed later deletes the stored parts of the file.
     await world.database.write(async (tx) => {
       await deleteUpload(tx, feed, n);
       await scheduleIngestion(tx, world, feed);

@@ -58,8 +58,8 @@ const refused = Type.Optional(
 export const credentials = { username: refused, password: refused };
 
 /**
- * The parameter for a schedule. Null, or an empty text in a form, removes the schedule. D-146: an unknown key is refused, because it may be misspelt,
- * and then the file would be fetched at another time.
+ * The contract of the parameter for a schedule. Null, or an empty text in a form, removes the schedule. D-146: an unknown key is refused, because it
+ * may be misspelt, and then the file would be fetched at another time.
  */
 export const scheduleParameter = (description: string) =>
   Type.Optional(
@@ -91,8 +91,8 @@ export function refuseAddress(url: string, world: World, refuse: Refuse): void {
 }
 
 /**
- * D-64: returns why the address of a file is refused, or undefined if it is allowed. The IP addresses of the file's host are checked when the file is
- * fetched.
+ * D-64: returns why the address of a file is refused, or undefined if the address is allowed. The IP addresses of the file's host are checked when
+ * the file is fetched.
  */
 export function addressProblem({ outbound }: World, url: string): string | undefined {
   try {
@@ -108,9 +108,9 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /**
- * Returns the time of the next fetch after `nowMs`, in Unix milliseconds. If `lastMs` is undefined, the result is the first moment of the schedule.
- * If `lastMs` is given, the result is the moment `interval_count` intervals after the fetch that was due at `lastMs`. The times of fetches that
- * passed while no process ran are skipped.
+ * Returns the time of the next fetch after `nowMs`, in Unix milliseconds. If `lastMs` is undefined, the result is the first time at which the
+ * schedule plans a fetch. If `lastMs` is given, the result is `interval_count` intervals later than the fetch that was due at `lastMs`. The times of
+ * fetches that passed while no process ran are skipped.
  */
 export function nextFetchMs(schedule: Schedule, nowMs: number, lastMs?: number): number {
   const { timezone, interval_count } = schedule;
@@ -162,7 +162,7 @@ function intervalAt({ interval }: Schedule, local: number): number {
 
 const monthOf = (date: Date): number => (date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth();
 
-/** Returns the moment of the schedule in the hour, day, week or month with the number `at`. */
+/** Returns the time at which the schedule plans a fetch in the hour, day, week or month with the number `at`. */
 function momentOf({ interval, minute, hour, day_of_week, day_of_month }: Schedule, at: number): number {
   const time = hour * HOUR_MS + minute * 60_000;
   switch (interval) {
