@@ -12,7 +12,7 @@ type Ask = (registry: FeedRegistry) => Promise<{ feed: Omit<FeedName, "world"> }
 const nameOf = ({ world, video, session }: FeedName): string => `${world} ${video} ${session}`;
 const attributesOf = ({ world, video, session }: FeedName) => ({ "plaza.world": world, "plaza.video": video, "plaza.session": session });
 
-/** The greatest number of feeds whose spans are kept in memory. An ingest process never receives so many streams at a time. */
+/** The greatest number of feeds whose spans are kept in memory. An ingest process always receives fewer streams at a time. */
 const BEGUN_MAX = 10_000;
 
 export class WorldFeeds {

@@ -36,8 +36,8 @@ const LINGER_MS = 2_000;
 /** The time after `FCUnpublish` in which the peer must send `deleteStream` or close the connection. Encoders do so in less than a second. */
 const UNPUBLISHED_MS_MAX = 10_000;
 /**
- * The number of unsent bytes at which a peer is disconnected. The server sends a peer only few and small messages, so a peer with so many unsent
- * bytes must have stopped reading.
+ * The number of unsent bytes at which a peer is disconnected. The server sends a peer only few and small messages, so a peer with this number of
+ * unsent bytes must have stopped reading.
  */
 const UNSENT_BYTES_MAX = 65_536;
 
