@@ -5,9 +5,9 @@
  * - `app_event_devices` finds the requests of a device by each id of the device, beginning with the newest or with the oldest request. A request that
  *   reports an install or an app link is also found by its event kind, so that a page of installs reads no custom events.
  * - `app_event_ties` finds requests that tie persons to devices. A tie is a set of ids and persons that a request names together. Nearly all requests
- * of a device name the same ids and persons, so the table stores only the newest request for each identity and tie. The column *signature* contains
- * the fingerprint of the tie. Retention deletes the oldest requests first, so a tie is removed from the index with the newest request that names the
- * tie's ids and persons. A tie is lost even if retention keeps an older request because of an event far in the future (D-71).
+ *   of a device name the same ids and persons, so the table stores only the newest request for each identity and tie. The column *signature* contains
+ *   the fingerprint of the tie. Retention deletes the oldest requests first, so a tie is removed from the index with the newest request that names
+ *   the tie's ids and persons. A tie is lost even if retention keeps an older request because of an event far in the future (D-71).
  *
  * Both tables of the index store fingerprints instead of ids, so code that searches the index must compare the ids of the requests that it finds.
  */
