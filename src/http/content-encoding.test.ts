@@ -62,7 +62,7 @@ describe("D-330: bodies in gzip", () => {
     const { post } = await open();
     const bomb = gzipSync(Buffer.alloc(900_000));
     expect(await post(bomb)).toMatchObject({ status: 400, body: expect.stringContaining("more than 100 times its size") });
-    // The last bytes of this body state a small size.
+    // The last four bytes of this gzip body state a size that is smaller than the real size.
     const liar = Buffer.from(bomb);
     liar.writeUInt32LE(5, liar.length - 4);
     expect(await post(liar)).toMatchObject({ status: 400, body: expect.stringContaining("more bytes than the length at its end") });
@@ -80,7 +80,8 @@ describe("D-330: bodies in gzip", () => {
       const head = `POST /1 HTTP/1.1\r\nHost: h\r\nContent-Encoding: gzip\r\nContent-Length: ${bytes.length}\r\n\r\n`;
       const sent = Buffer.concat([Buffer.from(head), bytes, Buffer.from("GET /2 HTTP/1.1\r\nHost: h\r\n\r\n")]);
       const { responses } = await exchange(graph.port, [sent], { responses: 2 });
-      // The last four bytes of gzip data are read as a length, whatever they are. A body whose length is too large is refused with the status 413.
+      // The last four bytes of gzip data are read as a length, whatever they are. A gzip body that states too large a length is refused with the
+      // status 413.
       expect([400, 413]).toContain(responses[0]?.status as number);
       expect(responses[1]).toMatchObject({ status: 200, body: expect.stringContaining('"path":"/2"') });
     }

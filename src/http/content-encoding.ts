@@ -39,7 +39,7 @@ export const statedBytes = (packed: Uint8Array): number =>
     ? 0
     : new DataView(packed.buffer, packed.byteOffset + packed.length - 4, 4).getUint32(0, true);
 
-/** Loads the module when the first compressed body arrives, because loading it at the start would make the start about 5 % longer. */
+/** Loads the module for gzip when the first compressed body arrives, because loading it at the start would make the start about 5 % longer. */
 const zlib = () => process.getBuiltinModule("node:zlib");
 
 /** Unpacks a small body in this turn of the event loop, because the token in the body must be checked in this turn. */

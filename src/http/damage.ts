@@ -5,9 +5,9 @@ import { sleepMs } from "#system";
 import type { Connection } from "./http1/connection.ts";
 import { hasContent } from "./http1/response-writer.ts";
 
-/** The time between two parts of a slow body. */
+/** The time between two parts of a response body that is sent slowly. */
 const PART_EVERY_MS = 100;
-/** The maximum time in which a whole body is sent, so that a fault does not occupy a connection forever. */
+/** The maximum time in which a slow response body is sent, so that a fault does not occupy a connection forever. */
 const BODY_MS_MAX = 300_000;
 
 export async function sendDamaged(connection: Connection, response: GraphResponse, damage: Damage): Promise<void> {
@@ -34,7 +34,7 @@ async function* slowly(body: Uint8Array, bytesPerSecond: number): AsyncGenerator
   const size = Math.max(1, Math.ceil((body.length * PART_EVERY_MS) / msMax));
   for (let at = 0; at < body.length; at += size) {
     const part = body.subarray(at, at + size);
-    // The pause comes before each part, so that the last byte is sent at the end of the planned time.
+    // The server pauses before each part of the body, so that the last byte is sent at the end of the planned time.
     await sleepMs(Math.min(BODY_MS_MAX, (part.length / body.length) * msMax));
     yield part;
   }

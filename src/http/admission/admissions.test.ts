@@ -45,7 +45,7 @@ class Server {
 
   response = (path: string, sent: Sent): Promise<Response> => this.#send(path, sent);
 
-  /** Sends a request. Resolves when that request runs, or waits for another server. */
+  /** Sends a request. Resolves when the request runs, or waits for another server. */
   async hold(path: "/held" | "/tarpit", sent: Sent): Promise<void> {
     const { metrics } = this.graph;
     const of = path === "/held" ? "inFlight" : "waiting";
@@ -129,7 +129,7 @@ describe("D-97: the account of a request", () => {
     const [one, other] = [admissions.arrivingBody({ address: "a" }), admissions.arrivingBody({ address: "a" })];
     expect([one.resize(60), one.resize(100), other.resize(1)]).toEqual([true, true, false]);
     expect([one.turnAway, other.turnAway]).toEqual([undefined, { app: "1001", reason: "arriving" }]);
-    // This body has got no more bytes since then.
+    // No more bytes of this body have arrived since the last check.
     expect(one.resize(100)).toBe(true);
     expect([one.resize(99), other.resize(1), one.resize(98)]).toEqual([true, true, true]);
     one.end();
@@ -268,7 +268,7 @@ describe("D-97: shares", () => {
     while ((await small()) !== 200);
     const next = await send("1001-token", 500);
     for (let n = 0; n < 20; n++) expect(await small()).toBe(200);
-    // The slow body has arrived. The same number of bytes again is too much.
+    // The slow body has arrived. A second body of the same size would exceed the quota.
     next.socket.write("b".repeat(500));
     while ((await small()) !== 503);
     next.socket.terminate();

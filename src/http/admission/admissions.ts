@@ -14,7 +14,10 @@ import type { HttpLimits } from "../limits.ts";
 /** The sender of a request, as far as the head of the request identifies the sender. */
 export interface Client {
   readonly address: string;
-  /** A prefix for the ids of apps. Two worlds may use the same ids, and an app of one world must not use up the quota of an app of another world. */
+  /**
+   * A prefix for the ids of the apps of one world. Two worlds may use the same ids, and an app of one world must not use up the quota of an app of
+   * another world.
+   */
   readonly appPrefix?: string;
 }
 
@@ -70,7 +73,7 @@ export class Admissions<C extends Client = Client> {
     return lacking === undefined ? new RunningRequest(this, client, app, account, bytes) : { app, reason: reasons[lacking] };
   }
 
-  /** Begins to count the bytes of a body that did not arrive together with its head. The caller must end the returned body. */
+  /** Begins to count the bytes of a body that did not arrive together with its head. The caller must call `end` of the returned object. */
   arrivingBody(client: C): ArrivingBody {
     return new ArrivingBody(this.#arriving, this.options.knownApp(client), client.address);
   }
@@ -116,7 +119,7 @@ export class RunningRequest implements Admission {
     throw overloaded(options.retryAfterSeconds());
   }
 
-  /** If no app is known for the request by now, makes the request count against its client's address. */
+  /** If the app of the request is still unknown, makes the request count against its client's address. */
   countAgainstAddress(): void {
     if (this.#account !== undefined) return;
     const { running } = this.#admissions;
@@ -156,7 +159,7 @@ export class RunningRequest implements Admission {
   }
 }
 
-/** Counts the bytes of a body that is arriving. The bytes that have arrived count, and not the length that the head announces. */
+/** Counts the bytes of a body that is arriving. The quota counts the bytes that have arrived, not the length that the request's head announces. */
 export class ArrivingBody {
   readonly #shares: Shares;
   readonly #app: string | undefined;

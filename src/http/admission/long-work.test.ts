@@ -1,4 +1,4 @@
-/** When the memory of parsed bodies is collected at once, and how bodies wait for each other. */
+/** Checks when the server collects the memory of parsed request bodies at once, and how bodies wait for each other. */
 import { expect, test } from "bun:test";
 import { LongWork } from "./long-work.ts";
 

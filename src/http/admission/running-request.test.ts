@@ -1,4 +1,4 @@
-/** The shares of the server's capacity that a request holds while it runs and while it waits for another server (D-97), step by step. */
+/** Checks which quotas of the server's capacity a request uses while it runs and while it waits for another server (D-97), step by step. */
 import { expect, test } from "bun:test";
 import { RequestMetrics } from "#telemetry/request-metrics";
 import { defaultLimits, type HttpLimits } from "../limits.ts";
@@ -6,7 +6,7 @@ import { Admissions, type Client, RunningRequest } from "./admissions.ts";
 
 const client: Client = { address: "a", appPrefix: "t1/" };
 
-/** Opens admissions. `app` is the app that the heads of requests show. */
+/** Opens admissions. `app` is the app whose token is in the heads of the requests. */
 function open(limits: Partial<HttpLimits>, app?: string) {
   const metrics = new RequestMetrics();
   const admissions = new Admissions({ limits: { ...defaultLimits, ...limits }, metrics, knownApp: () => app, retryAfterSeconds: () => 7 });
@@ -35,7 +35,7 @@ test("a waiting request counts only as waiting, whatever becomes of the other se
   expect(held()).toEqual({ running: [0, 0, 0], waiting: [1, 100, 1] });
   await expect(failing).rejects.toThrow("it hung up");
   expect(held()).toEqual({ running: [1, 100, 1], waiting: [0, 0, 0] });
-  // The request has not shown an app, so it counts against the address of its client.
+  // The request has not yet shown an app's token, so it counts against the address of its client.
   expect(ofAddress()).toBe(1);
   request.end();
   expect({ ...held(), ofAddress: ofAddress() }).toEqual({ running: [0, 0, 0], waiting: [0, 0, 0], ofAddress: 0 });
@@ -76,7 +76,7 @@ test("a request that shows its app when the app has no share left is refused, an
   expect(one.turnAway).toBeUndefined();
   expect(() => two.countAgainst("1001")).toThrow("The service is busy");
   expect(two.turnAway).toEqual({ app: "t1/1001", reason: "requests" });
-  // Another app has a share of its own. A request belongs to the app that it has shown first.
+  // Another app has its own share of the server's capacity. A request counts against the app whose token it has shown first.
   third.countAgainst("1002");
   third.countAgainst("1001");
   third.countAgainstAddress();

@@ -4,10 +4,12 @@ import type { GraphResponse } from "#graph/pipeline/request";
 import { type TurnedAwayConnection, TurnedAwayConnections } from "./turned-away.ts";
 
 const response = { status: 503, headers: {}, body: "{}" } as GraphResponse;
-/** This time is longer than any test. */
+/** This number of seconds is longer than any test takes. */
 const LONG_SECONDS = 3_600;
 
-/** Connections that record when they go on. Connections that go on at the same time are in one list. */
+/**
+ * Held-back connections that record when the server reads from them again. Connections that the server reads again at the same time are in one list.
+ */
 function noting() {
   const times: string[][] = [];
   let isNoting = false;
@@ -35,9 +37,9 @@ test("first the connections continue whose time is over or that end; then, while
   while (turnedAway.seconds > 1 || times.flat().length < 1_002) await Bun.sleep(10);
   expect(times[0]).toEqual(["now", "ending"]);
   expect(times.slice(1).map(({ length }) => length)).toEqual([50, 100, 200, 400, 250]);
-  // The connections that were held back longest are the first to go on.
+  // The server first reads from the connections that were held back longest.
   expect(times.slice(1).flat()).toEqual(Array.from({ length: 1_000 }, (_, at) => `later ${at}`));
-  // Connections that come after all others have gone on are checked, too.
+  // Connections that are held back after the server has released all others are checked, too.
   turnedAway.respond(exchangeOf("next"), response, 0);
   while (times.length < 7) await Bun.sleep(10);
   expect(times[6]).toEqual(["next"]);
@@ -46,7 +48,7 @@ test("first the connections continue whose time is over or that end; then, while
 test("if somebody is refused meanwhile, no more continue before their time", async () => {
   const turnedAway = new TurnedAwayConnections();
   const { times, exchangeOf } = noting();
-  // Each connection goes on at the next check, and its next request is turned away again.
+  // The server reads from each connection at the next check, and its next request is turned away again.
   let again = 0;
   const returning = exchangeOf("");
   const finished = Promise.withResolvers<void>();

@@ -7,7 +7,10 @@ import { type TurnedAwayConnection, TurnedAwayConnections } from "./turned-away.
 
 interface Occupied {
   readonly graph: EchoGraph;
-  /** Keeps one more request in the pipeline. Returns a function that resolves with the status of its response. */
+  /**
+   * Sends a request that stays in the pipeline, beside those that are there already. Returns a function that ends the request and resolves with the
+   * status of the response.
+   */
   hold(body: string): Promise<() => Promise<number>>;
   release(): void;
 }
@@ -33,7 +36,7 @@ describe("refused requests", () => {
   test("D-97: a refused request is not read, and the next one on its connection is", async () => {
     const { graph, hold, release } = await occupied({ requestsMax: 1 });
     const held = await hold("a=1");
-    // Neither of the bodies is read as a request, though the first body looks like one.
+    // The server reads neither of the bodies as a request, though the first body looks like a request.
     const responses = exchange(graph.port, [post(get), chunked("{broken"), post('{"name":"c"}')], { responses: 3 });
     while (graph.metrics.turnedAway < 2) await Bun.sleep(5);
     release();

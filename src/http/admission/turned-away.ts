@@ -11,8 +11,8 @@ const COMING_BACK_PER_SECOND = 500;
 const HOLD_SECONDS_MAX = 10;
 const LOOK_EVERY_MS = 100;
 /**
- * The number of connections that are released early, to test whether the server has capacity again. The number doubles at each check as long as the
- * server turns no request away.
+ * The number of connections from which the server reads early, to test whether the server has capacity again. The number of connections doubles at
+ * each check as long as the server turns no request away.
  */
 const SOONER_MIN = 50;
 
@@ -24,9 +24,9 @@ interface HeldBack {
 }
 
 /**
- * Holds connections back: the server does not read from such a connection until the time that the response named is over, or until the server has
- * capacity again. A client that repeats its request too early therefore uses no processor time, and the server serves the accepted requests, however
- * many clients there are.
+ * Holds connections back: the server does not read from a held-back connection until the time that the response named is over, or until the server
+ * has capacity again. A client that repeats its request too early therefore uses no processor time, and the server serves the accepted requests,
+ * however many clients there are.
  */
 export class TurnedAwayConnections {
   #heldBack: HeldBack[] = [];
@@ -50,7 +50,7 @@ export class TurnedAwayConnections {
     }
     connection.holdBack();
     this.#heldBack.push({ connection, untilMs: monotonicMs() + seconds * 1_000 });
-    // A timer does the check, because no event happens on these connections in the meantime.
+    // A timer does the check, because no event happens on held-back connections.
     this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS);
   }
 

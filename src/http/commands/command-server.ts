@@ -24,15 +24,15 @@ export interface CommandServerOptions {
   /** The port to listen on. If the port is 0, the system picks a free port. */
   readonly port: number;
   readonly pages: PageGuard;
-  /** The body of the response 403, for a host or a web page that `pages` refuses. */
+  /** The body of the response with the status 403, for a host or a web page that `pages` refuses. */
   readonly refusal: string;
   /** Responds to a request. If `handle` rejects, the client gets the status 502 with the message of the error. */
   handle(head: RequestHead, body: Buffer): Promise<CommandResponse>;
 }
 
 /**
- * The maximum number of bytes of a body or a head, far above the largest request or response of the interface. D-304: the address of a handshake may
- * be as long as a body.
+ * The maximum number of bytes of a body or a head, far above the largest request or response of the interface. D-304: the address of a webhook's
+ * verification request may be as long as a body.
  */
 export const BODY_BYTES_MAX = 64 * 1024 * 1024;
 const FORBIDDEN = 403;

@@ -1,10 +1,13 @@
-/** Finds the destination of a request, which is a world and a surface. The host name and the beginning of the path decide the destination (D-01). */
+/**
+ * Finds the destination of a request, which is a world and a surface. The host name and the beginning of the path determine the world and the surface
+ * (D-01).
+ */
 import type { Door, SurfaceName } from "#graph/pipeline/request";
 import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
 import type { World } from "#graph/worlds/world";
 import { hostnameOf } from "./origin.ts";
 
-/** A world that a request uses. The request must call `leave` when it has ended. */
+/** A world that a request uses. The code that serves the request must call `leave` when the request has ended. */
 interface EnteredWorld {
   readonly world: World;
   leave(): void;
@@ -15,8 +18,8 @@ export interface WorldDirectory {
   /** Returns the world if it is open. */
   enterOpen(name: string): EnteredWorld | undefined | Promise<EnteredWorld | undefined>;
   /**
-   * Returns an empty world that responds instead of a closed or missing world, and that world's door, which decides whether the request may enter the
-   * world (D-333).
+   * Returns an empty world that responds instead of a closed or missing world, and the door of the closed or missing world, which decides whether the
+   * request may enter the world (D-333).
    */
   outside(name: string): Promise<EnteredWorld & { readonly door: Door }>;
   /** Returns the world, and opens it first if it is closed. Returns undefined if the world does not exist. */
@@ -26,7 +29,7 @@ export interface WorldDirectory {
 /** The address of a surface: a mount on every host name, or on the surface's own host name. */
 export interface SurfaceAddress {
   readonly name: SurfaceName;
-  /** The beginning of the path, e.g. `/ads`. The mount of the surface at the root is empty. */
+  /** The beginning of the paths of the surface, e.g. `/ads`. The surface at the root has the empty text as its mount. */
   readonly mount: string;
   /** The surface's own host name in lower case, without a port. A surface with its own host name is served only under this host name. */
   readonly hostname?: string | undefined;
@@ -38,10 +41,13 @@ export interface SurfaceAddress {
 export interface Destination extends EnteredWorld {
   /** The name of the world, as the host name or path of the request gives it; undefined for the first world. */
   readonly worldName: string | undefined;
-  /** The door of a closed or missing world. It is set if `world` is the empty world that responds instead. */
+  /** The door of a closed or missing world. The door is set if `world` is the empty world that responds instead of that world. */
   readonly door?: Door | undefined;
   readonly surface: SurfaceName;
-  /** The beginning of the path that decides the world and the surface, without a slash at its end. In links the mount follows the host. */
+  /**
+   * The beginning of the path that decides the world and the surface, without a slash at its end. In links to the surface, the mount follows the
+   * host.
+   */
   readonly mount: string;
   /** The surface's own host name; undefined if the surface is served on every host name. */
   readonly hostname: string | undefined;
@@ -60,7 +66,7 @@ interface Mounted {
 const WORLD_SEGMENT = "w";
 const LOCALHOST = ".localhost";
 
-/** A destination without its world. */
+/** The destination of a request, before its world is looked up. */
 interface Location {
   readonly surface: Pick<Mounted, "name" | "hostname">;
   readonly mount: string;
@@ -160,8 +166,8 @@ const mountedOf = (surfaces: readonly SurfaceAddress[]): Mounted[] =>
     .sort((a, b) => b.segments.length - a.segments.length);
 
 /**
- * Returns the index at which the path continues after these segments, or -1 if the path does not begin with them. D-02: repeated slashes count as
- * one.
+ * Returns the index at which the path continues after the given segments, or -1 if the path does not begin with those segments. D-02: repeated
+ * slashes in a path count as one slash.
  */
 function endOfMount(path: string, segments: readonly string[]): number {
   let at = 0;
@@ -182,7 +188,7 @@ function skipSlashes(path: string, from: number): number {
 
 interface NamedWorld {
   readonly name: string;
-  /** The index in the path at which the rest after the name begins. */
+  /** The index in the path at which the rest after the world's name begins. */
   readonly end: number;
 }
 

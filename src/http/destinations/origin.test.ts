@@ -32,8 +32,8 @@ test.each([
 test("connections leave files to the database, the control API and deliveries", () => {
   const [few, some, many] = [256, 1_024, 20_000].map((filesMax) => connectionsWithin(8_192, filesMax));
   expect({ few, some, many, asked: connectionsWithin(100, 20_000) }).toEqual({ few: 128, some: 512, many: 8_192, asked: 100 });
-  // If the system allows many open files, clients get all but 4,864 of them. If the system allows few open files, clients get half of them, and
-  // always one.
+  // If the system allows many open files, clients get all but 4,864 of these files. If the system allows few open files, clients get half of these
+  // files, and at least one.
   expect([connectionsWithin(99_999, 20_000), connectionsWithin(99_999, 9_730), connectionsWithin(99_999, 9_726)]).toEqual([15_136, 4_866, 4_863]);
   expect([connectionsWithin(9, 3), connectionsWithin(9, 1)]).toEqual([1, 1]);
 });

@@ -1,4 +1,4 @@
-/** D-01: finds the scheme and host that the client used, and the beginning of the addresses in links. */
+/** D-01: finds the scheme and host that the client used, and the text with which the addresses in links begin. */
 
 import ipaddr from "ipaddr.js";
 import { BoundedMap } from "#kernel/bounded-map";
@@ -13,7 +13,8 @@ export interface Origin {
 }
 
 /**
- * The maximum number of cached addresses. An installation has fewer proxies than this number, and a flood of addresses must not use up the memory.
+ * The maximum number of addresses for which the cache stores whether they are trusted proxies. An installation has fewer proxies than this number;
+ * the number is limited so that a flood of addresses cannot use up the memory.
  */
 const REMEMBERED_MAX = 1_000;
 
@@ -59,7 +60,7 @@ export class Origins {
 
   /**
    * Returns the client's address, which the trusted proxies have added to the header. For IPv6 the method returns the network of 64 bits, because one
-   * client has a whole network.
+   * client has a whole network of this size.
    */
   clientOf(headers: RawHeaders, peer: { readonly remoteAddress: string | undefined }): string {
     let client = peer.remoteAddress ?? "";
@@ -80,8 +81,8 @@ export class Origins {
   }
 
   /**
-   * Returns the beginning of absolute addresses in the response. If the operator has set a public address, the addresses begin with it, and the
-   * header Host is ignored.
+   * Returns the beginning of absolute addresses in the response. If the operator has set a public address, the addresses in responses begin with that
+   * address, and the header Host is ignored.
    */
   baseUrlOf({ scheme, host }: Origin, { mount, hostname }: { readonly mount: string; readonly hostname: string | undefined }): string {
     const url = this.#publicUrl;

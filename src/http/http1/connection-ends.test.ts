@@ -1,4 +1,4 @@
-/** Checks how a connection ends, which bytes it still reads at its end, what it waits for, and how many bytes it holds. */
+/** Checks how a connection ends, which bytes the connection still reads before its end, what it waits for, and how many bytes it holds. */
 import { describe, expect, test } from "bun:test";
 import { ReadableStream } from "node:stream/web";
 import { Owner, turns } from "#harness/http/lone-connection";
@@ -12,7 +12,7 @@ const last = "GET / HTTP/1.0\r\n\r\n";
 const AHEAD_MAX = 65_536;
 const KIB = 1_024;
 
-/** An owner of connections. The test itself sends the response to the last request. */
+/** An object that owns connections, as a listener does. The test itself sends the response to the last request. */
 function holding(options: ConstructorParameters<typeof Owner>[0] = {}) {
   const owner = new Owner(options);
   owner.dispatch = (head: RequestHead, _connection: Connection) => void owner.heads.push(head);
@@ -249,7 +249,7 @@ describe("a body that the server waits for", () => {
     const [refused, more] = waitFor("refused", 1, (count) => asked.push(count) > 1);
     more.append(Buffer.from("abc"));
     refused.advance();
-    // The time of this connection ends after the time of the others.
+    // The time limit of this connection ends later than the time limits of the other connections.
     waitFor("late", 2, () => true);
     while (ends.late?.length === 0) await Bun.sleep(1);
     expect(ends).toEqual({
@@ -280,7 +280,8 @@ test("the bytes of a body are not kept when it is known to be too large", () => 
     receiveBuffer.append(Buffer.from(`4000\r\n${"a".repeat(16 * KIB)}\r\n`));
     return body.advance(receiveBuffer);
   });
-  // Four chunks reach the limit, and the fifth exceeds it. The fifth is refused by its size line, before its bytes are looked at.
+  // The first four chunks reach the limit of a body, and the fifth chunk exceeds the limit. The server refuses the fifth chunk because of its size
+  // line, before it reads the chunk's bytes.
   const refused = { problem: { kind: "body-too-large" as const, bytesMax: 64 * KIB } };
   expect(ends).toEqual([undefined, undefined, undefined, undefined, refused]);
   expect(incomingBody(64 * KIB + 1, 64 * KIB).advance(new ReceiveBuffer())).toEqual(refused);

@@ -36,7 +36,7 @@ export interface ConnectionOwner<C> {
   closed(connection: C): void;
 }
 
-/** The event that a connection waits for. With `time`, the connection is held back, or lingers before it closes. */
+/** The event that a connection waits for. A connection that waits for `time` is held back, or lingers before it closes. */
 type Waiting = "first request" | "next request" | "head" | "body" | "reader" | "time";
 
 /**
@@ -52,13 +52,13 @@ type State = "waiting" | "serving" | "ending";
 const AHEAD_MAX = 65_536;
 /**
  * The time that a client has to read its last response and to close the connection. If the server closed at once while the client still sends, the
- * client's system would discard the response.
+ * client's operating system would discard the response.
  */
 const LINGER_MS = 2_000;
 
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 
-/** A wait that ends when any byte arrives. */
+/** A wait of the connection that ends when any byte arrives. */
 const ANY_BYTES: Arriving = { byteCount: 0, advance: (buffer) => (buffer.length > 0 ? { bytes: new Uint8Array() } : undefined) };
 
 export class Connection {
@@ -86,7 +86,7 @@ export class Connection {
   /** The number of received bytes that are not read yet, plus the number of written bytes that the client has not accepted yet. */
   heldBytes = 0;
 
-  // The following fields belong to the request that is currently served.
+  // The following fields describe the request that the connection currently serves.
   #head: RequestHead | undefined;
   #isBodyReceived = true;
   #body: IncomingBody | undefined;
@@ -124,7 +124,7 @@ export class Connection {
     return this.#head?.isKept !== true || !this.#isBodyReceived || isPeerDone || this.#owner.isStopping;
   }
 
-  // The following methods handle the events of the socket.
+  // The following methods of the connection handle the events of its socket.
 
   received(bytes: Buffer): void {
     if (this.#state === "ending") return;
@@ -188,7 +188,7 @@ export class Connection {
     }
   }
 
-  /** Ends the connection if no request is on it. A server that stops calls this method. */
+  /** Ends the connection if the connection serves no request. A server that stops calls this method. */
   endIfIdle(): void {
     if (this.#state === "waiting" && this.#receiveBuffer.length === 0) this.end();
   }
@@ -198,7 +198,7 @@ export class Connection {
     this.#socket.terminate();
   }
 
-  // The following methods receive: heads from the buffer, and the body of the current request.
+  // The following methods receive the heads of requests from the buffer, and the body of the current request.
 
   /**
    * Whether a head or a body is being read. The socket is not paused while a head or a body is being read, because heads and bodies have their own
@@ -296,7 +296,8 @@ export class Connection {
   }
 
   /**
-   * Reads a small body that the handler did not read, if the body has arrived. The connection can serve further requests only if the body was read.
+   * Reads a small request body that the handler of the request did not read, if the body has arrived. The connection can serve further requests only
+   * if the body was read.
    */
   skipBody(): void {
     if (this.#body === undefined && !this.#isBodyReceived) this.receiveBody(AHEAD_MAX);
@@ -371,7 +372,7 @@ export class Connection {
     this.end();
   }
 
-  // The following methods end the connection.
+  // The following methods of the class end the connection.
 
   /** Ends the connection after the written bytes are sent, even if the response is not complete. */
   end(): void {
@@ -384,8 +385,8 @@ export class Connection {
   }
 
   /**
-   * Closes the connection. If the client may still be sending, the server first ends only its own side, and discards the client's bytes until the
-   * client closes too.
+   * Closes the connection. If the client may still be sending, the server first ends only its own side of the connection, and discards the client's
+   * bytes until the client closes too.
    */
   #close(): void {
     this.#sinceMs = this.#owner.clock.monotonicMs();

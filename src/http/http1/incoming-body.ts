@@ -1,4 +1,4 @@
-/** A body that is arriving, either of a known length or in chunks. Bytes beyond the limit are never stored. */
+/** A body that is arriving, either of a known length or in chunks. The bytes of a body beyond the limit are never stored. */
 import { ChunkedDecoder } from "#kernel/chunked-decoder";
 import { ReceiveBuffer } from "./receive-buffer.ts";
 import type { ProtocolProblem, RequestHead } from "./request-head.ts";
@@ -10,12 +10,12 @@ type BodyPiece = { readonly bytes: Uint8Array; readonly isLast: boolean } | { re
 export interface Arriving {
   /** Takes the bytes of the body from `buffer`. Returns undefined until the body is complete. */
   advance(buffer: ReceiveBuffer): BodyEnd | undefined;
-  /** The number of bytes that were taken from the buffer so far. */
+  /** The number of bytes of the body that were taken from the buffer so far. */
   readonly byteCount: number;
 }
 
 export interface IncomingBody extends Arriving {
-  /** Takes the bytes that have arrived, if the body is streamed. */
+  /** If the body is streamed, takes the bytes that have arrived. */
   takePiece(buffer: ReceiveBuffer): BodyPiece;
 }
 
@@ -23,7 +23,7 @@ export const incomingBody = (framing: RequestHead["framing"], bytesMax: number):
   framing === "chunked" ? new ChunkedBody(bytesMax) : new SizedBody(framing, bytesMax);
 
 class SizedBody implements IncomingBody {
-  /** The property stays 0, because the whole body is taken from the buffer when it is complete. */
+  /** The number of taken bytes stays 0, because the whole body is taken from the buffer when it is complete. */
   readonly byteCount = 0;
   readonly #size: number;
   readonly #bytesMax: number;
@@ -83,7 +83,9 @@ class ChunkedBody implements IncomingBody {
   }
 }
 
-/** The whole body or its problem. `gone` means that the client closed the connection, or ended its side before the end of the body. */
+/**
+ * The whole body or its problem. `gone` means that the client closed the connection, or ended its side of the connection before the end of the body.
+ */
 export type ReceivedBody = BodyEnd | "gone";
 
 interface AwaitedBodyOptions {
@@ -105,7 +107,8 @@ export class AwaitedBody {
     this.#buffer = buffer;
     this.#options = options;
     const { msMax } = options;
-    // A timer enforces the limit, because no event happens while no bytes arrive. A client must not occupy memory by sending slowly.
+    // A timer enforces the time limit of a body, because no event happens while no bytes arrive. A client must not occupy memory for long by sending
+    // its body slowly.
     this.#timer = setTimeout(() => this.end({ problem: { kind: "body-too-slow", msMax } }), msMax);
   }
 

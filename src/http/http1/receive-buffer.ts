@@ -1,14 +1,16 @@
 /** Buffers the bytes that a connection has received and that its reader has not used yet. */
 
 const NONE = Buffer.alloc(0);
-/** A piece of at least this size is not copied until a caller reads the buffer. If a body never ends, no caller reads it, so no copy is made. */
+/**
+ * A received piece of at least this size is not copied until a caller reads the buffer. If a body never ends, no caller reads it, so no copy is made.
+ */
 const WAITING_PIECE_MIN = 4_096;
 
 export class ReceiveBuffer {
   #bytes: Buffer = NONE;
   #start = 0;
   #end = 0;
-  /** Whether this buffer allocated its memory itself, so that it may write later bytes behind the stored bytes. */
+  /** Whether this buffer allocated its memory itself, so that the buffer may write later bytes behind the stored bytes. */
   #isOwn = false;
   /** The received pieces that are not copied into `#bytes` yet, in the order in which they arrived. */
   #waiting: Buffer[] = [];
@@ -36,7 +38,7 @@ export class ReceiveBuffer {
     this.#add(bytes);
   }
 
-  /** Copies all received bytes into one contiguous memory, with space for `more` bytes behind them. */
+  /** Copies all received bytes into one contiguous block of memory that has space for `more` further bytes. */
   #join(more = 0): void {
     if (this.#waitingBytes + more === 0) return;
     const needed = this.length + more;
@@ -66,10 +68,13 @@ export class ReceiveBuffer {
     return index < this.length ? this.#bytes[this.#start + index] : undefined;
   }
 
-  /** Returns the position of the text, or -1 if the buffer does not contain the text. `from` and the result count from the first unused byte. */
+  /**
+   * Returns the position of the text, or -1 if the buffer does not contain the text. `from` and the returned position are counted from the first
+   * unused byte.
+   */
   indexOf(text: string, from: number): number {
     this.#join();
-    // The search leaves out the free memory behind the last byte, which may be large, because each piece that arrives starts a search.
+    // The search for a text leaves out the free memory behind the last byte, which may be large, because each received piece starts a new search.
     const received = this.#bytes.length === this.#end ? this.#bytes : this.#bytes.subarray(0, this.#end);
     const found = received.indexOf(text, this.#start + from, "latin1");
     return found === -1 ? -1 : found - this.#start;

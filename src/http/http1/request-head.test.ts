@@ -43,7 +43,7 @@ const bufferOf = (text: string): ReceiveBuffer => {
   buffer.append(Buffer.from(text, "latin1"));
   return buffer;
 };
-/** The result of a reader that gets the whole text at once: the target of a head, or the kind of problem. */
+/** The result of a reader that gets the whole text of a request at once: the target of a head, or the kind of problem. */
 const shown = (read: ReturnType<HeadReader["read"]>): string | undefined =>
   read === undefined ? undefined : "kind" in read ? read.kind : read.target.text;
 const head = (target = "/") => `GET ${target} HTTP/1.1\r\nHost: h`;
@@ -112,7 +112,7 @@ test("a head is found at any cut, even within its end", () => {
     buffer.append(Buffer.from(`${whole.slice(cut)}body`));
     expect(shown(reader.read(buffer))).toBe("/a");
     expect(buffer.text(0, 10)).toBe("body");
-    // The search for the next head begins at the beginning of that head.
+    // The reader searches for the end of the next head from the beginning of the next head.
     buffer.skip(4);
     buffer.append(Buffer.from(`${head("/")}\r\n\r\n`));
     expect({ cut, read: shown(reader.read(buffer)) }).toEqual({ cut, read: "/" });
@@ -126,7 +126,7 @@ test("RFC 9112, 2.2: one empty line before each head is skipped, and a second on
   expect(shown(new HeadReader(1_000).read(bufferOf(`\r\n\r\n${head()}\r\n\r\n`)))).toBe("malformed-head");
   for (const text of ["\r\n\r\n", `\r\n\r\n${head()}\r\n\r\n`])
     expect(new HeadReader(1_000).read(bufferOf(text))).toEqual({ kind: "malformed-head", detail: "several empty lines come before the request" });
-  // The head comes in pieces.
+  // The head of the request arrives in several pieces.
   const cut = new HeadReader(1_000);
   const pieces = bufferOf("\r");
   expect(cut.read(pieces)).toBeUndefined();

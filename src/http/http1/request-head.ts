@@ -1,10 +1,13 @@
-/** Reads the head of a request (RFC 9112, 2 to 7). The reader is strict: it refuses a head that two programs could understand differently. */
+/**
+ * Reads the head of a request (RFC 9112, 2 to 7). The reader of heads is strict: the reader refuses a head that two programs could understand
+ * differently.
+ */
 import type { RawHeaders } from "#kernel/http-text/headers";
 import type { ReceiveBuffer } from "./receive-buffer.ts";
 
-/** The reason why bytes are refused. The listener chooses the error that the client receives. */
+/** The reason why bytes are refused. The listener chooses the error response that the client receives for this reason. */
 export type ProtocolProblem =
-  /** `detail` is a clause that a sentence can contain. */
+  /** `detail` is a clause that an error message can contain. */
   | { readonly kind: "malformed-head"; readonly detail: string }
   | { readonly kind: "head-too-large" }
   | { readonly kind: "head-too-slow"; readonly msMax: number }
@@ -34,7 +37,10 @@ export interface RequestHead {
   readonly byteCount: number;
 }
 
-/** The pattern of a body's length. A number of 15 digits is exact in a binary float, and is more bytes than any disk holds. */
+/**
+ * The pattern of the value of Content-Length. A length has at most 15 digits: such a number is exact in a binary float, and no disk holds so many
+ * bytes.
+ */
 const LENGTH = /^\d{1,15}$/;
 /** The method at the beginning of a head. Registered methods have 17 characters at most. */
 const METHOD = /^[A-Z][A-Z-]{0,31} /;
@@ -52,7 +58,7 @@ export function parseHead(text: string): RequestHead | ProtocolProblem {
   const methodEnd = text.indexOf(" ");
   if (methodEnd > METHOD_CHARACTERS_MAX) return problemOf(text);
   const targetEnd = text.indexOf(" ", methodEnd + 1);
-  // The line continues with ` HTTP/1.` and a digit.
+  // The request line continues with ` HTTP/1.` and a digit.
   const lineEnd = targetEnd + 9;
   const headers: string[] = [];
   for (let at = lineEnd + 2; at < text.length; ) {
@@ -64,7 +70,7 @@ export function parseHead(text: string): RequestHead | ProtocolProblem {
   return checkedHead(text.slice(0, methodEnd), text.slice(methodEnd + 1, targetEnd), headers, text.charCodeAt(lineEnd - 1) === 48);
 }
 
-/** Checks that the lines of a head do not contradict each other. */
+/** Checks that the lines of a request's head do not contradict each other. */
 function checkedHead(method: string, targetText: string, headers: RawHeaders, isHttp10: boolean): RequestHead | ProtocolProblem {
   let connection: string | undefined;
   let length: string | undefined;
@@ -83,7 +89,8 @@ function checkedHead(method: string, targetText: string, headers: RawHeaders, is
     else if (name.length === 17 && name.toLowerCase() === "transfer-encoding") coding = joined(coding, value);
   }
   if (method === "CONNECT") return malformed("CONNECT is for proxies, and this server is not a proxy");
-  // RFC 9112, 3.2. Two Host headers are also refused: a proxy may have read the other header, and let the request through because of it.
+  // RFC 9112, 3.2. Two Host headers are also refused: a proxy may have read the other Host header, and may have let the request through because of
+  // that header.
   if (host === undefined ? !isHttp10 : !isHost(host)) return malformed("the Host header is missing, malformed or repeated");
   const framing = framingOf(length, coding, isHttp10);
   if (framing === undefined) return malformed("the length of the request body is unclear: send one Content-Length, or Transfer-Encoding: chunked");
@@ -141,10 +148,13 @@ function trimmed(text: string, from: number, to: number): string {
 const HOST_CHARACTERS_MAX = 260;
 const HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?$/;
 
-/** Whether the text is a host name, an IPv4 address, or an IPv6 address in brackets, with or without a port. Any other text could break a link. */
+/**
+ * Whether the text is a host name, an IPv4 address, or an IPv6 address in brackets, with or without a port. A host of any other form could break a
+ * link in a response.
+ */
 export const isHost = (text: string | undefined): text is string => text !== undefined && text.length <= HOST_CHARACTERS_MAX && HOST.test(text);
 
-/** The target of a request (RFC 9112, 3.2), which is parsed without a URL object. */
+/** The parsed target of a request (RFC 9112, 3.2); parsing it makes no URL object. */
 interface Target {
   /** The target as the client sent it. */
   readonly text: string;
@@ -191,8 +201,8 @@ function endOfAuthority(text: string, start: number): number {
 const KNOWN_MAX = 1_024;
 
 /**
- * A control character, or half of a line break. A valid head contains neither of them, so a head with one of them is refused before the head is
- * complete.
+ * Matches a control character, or half of a line break. A valid head contains no such character, so the reader refuses a head with such a character
+ * before the head is complete.
  */
 const NEVER = /[^\t\r\n\x20-\x7e\x80-\xff]|[^\r]\n|\r[^\n]/;
 
@@ -201,7 +211,8 @@ export class HeadReader {
   /** The number of bytes of an incomplete head in which the reader has already searched for the head's end. */
   #searched = 0;
   #hasSkippedLine = false;
-  // Most clients send the same head many times on a connection. If a head is equal to the last one, the reader does not parse it again.
+  // Most clients send the same head many times on a connection. If a head equals the last head of the connection, the reader does not parse the head
+  // again.
   #knownText = "";
   #known: RequestHead | undefined;
 

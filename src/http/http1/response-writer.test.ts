@@ -1,4 +1,4 @@
-/** The bytes of whole and of streamed responses, and the bytes that wait if the client reads slowly. */
+/** Checks the bytes of whole and of streamed responses, and the bytes that wait to be sent if the client reads slowly. */
 import { describe, expect, test } from "bun:test";
 import { ReadableStream } from "node:stream/web";
 import type { RequestHead } from "./request-head.ts";
@@ -178,7 +178,7 @@ describe("the bytes that the client has not accepted", () => {
     socket.takes = Number.POSITIVE_INFINITY;
     buffer.writeText("ef", 2);
     socket.takes = 0;
-    // New bytes go behind the waiting bytes, however many bytes the socket would take.
+    // New bytes are stored behind the bytes that wait to be sent, however many bytes the socket would accept.
     expect({ sent: socket.sent, kept, sinceMs: buffer.sinceMs }).toEqual({ sent: "ab", kept: [2, 2], sinceMs: 5 });
     clock.ms = 7;
     buffer.drain();

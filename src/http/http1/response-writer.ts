@@ -31,7 +31,7 @@ const reasons: Readonly<Record<number, string>> = {
   503: "Service Unavailable",
 };
 
-/** Returns the reason phrase of a status. The phrase is empty for a status that is not listed, as RFC 9112, 4 allows. */
+/** Returns the reason phrase of a status. The reason phrase is empty for a status that is not in the list, as RFC 9112, 4 allows. */
 const reasonOf = (status: number): string => reasons[status] ?? "";
 
 /** Writes each header as a line with its line end. */
@@ -54,7 +54,7 @@ export const hasContent = (status: number): boolean => status !== 204 && status 
 let dateSecond = 0;
 let dateText = "";
 
-/** Returns the value of the header Date (RFC 9110, 5.6.7). The text of the date is made once per second. */
+/** Returns the value of the header Date (RFC 9110, 5.6.7). The server formats the date once per second. */
 function httpDate(nowMs: number): string {
   const second = Math.floor(nowMs / 1000);
   if (second !== dateSecond) {
@@ -70,7 +70,7 @@ export interface TextResponse extends ResponseHead {
 
 /** The source of a body that is read part by part. */
 export interface PartsReader {
-  /** Reads the next part. At the end of the body the result has no value. */
+  /** Reads the next part. At the end of the body the returned result has no value. */
   read(): Promise<{ readonly value?: Uint8Array | undefined }>;
   cancel(): Promise<void>;
 }
