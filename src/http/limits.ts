@@ -1,4 +1,6 @@
-/** Limits on the bytes that a client may send, and on the time in which they must arrive. The configuration can change each default. */
+/**
+ * Limits on the bytes that a client may send, and on the time in which the bytes must arrive. The configuration can change the default of each limit.
+ */
 import type { Registry } from "#graph/contract/registry";
 import type { SurfaceName } from "#graph/pipeline/request";
 import type { Capacity } from "#kernel/shares";
@@ -25,8 +27,8 @@ export interface HttpLimits {
    */
   readonly requestsMax: number;
   /**
-   * The limit on the body bytes of all requests in the pipeline together. The server accepts the request that exceeds this limit, and no further
-   * request until some bodies are done.
+   * The limit on the body bytes of all requests in the pipeline together. The server accepts the request that exceeds this limit, and then accepts no
+   * further request until some of the requests have ended.
    */
   readonly requestBytesMax: number;
   /** The maximum number of bytes of incomplete bodies that have arrived, on all connections together. */
@@ -47,9 +49,9 @@ export interface HttpLimits {
 export const defaultLimits: HttpLimits = {
   // The largest bodies of the interface (a batch of 50 requests, or 50 events) are well below 256 KiB.
   bodyBytesMax: 1_048_576,
-  // Three tokens, a selection of fields and a cursor fit into 4 KiB; proxies commonly allow 16 KiB.
+  // The address and the headers of a request with three tokens, a selection of fields and a cursor fit into 4 KiB; proxies commonly allow 16 KiB.
   headerBytesMax: 16_384,
-  // A client with 0.8 Mbit/s sends 1 MiB in 10 s.
+  // A client that sends 0.8 Mbit/s needs 10 s for a body of 1 MiB.
   bodyMsMax: 10_000,
   headMsMax: 10_000,
   // The server keeps idle connections longer than the 60 s of common load balancers, so that the load balancer closes an idle connection first, and
@@ -61,28 +63,32 @@ export const defaultLimits: HttpLimits = {
   // At 40 ns per byte, measured with requests of 50 app events, 2 MiB of bodies are 0.1 s of work. A parsed body takes some ten times its bytes of
   // memory.
   requestBytesMax: 2_097_152,
-  // Slow senders can occupy at most 64 MiB of memory, which is twice the limit. A body that arrives together with its head, as small bodies do, does
-  // not count.
+  // Slow senders can occupy at most 64 MiB of memory, which is twice the limit for incomplete bodies. A body that arrives together with its head, as
+  // small bodies do, does not count.
   arrivingBytesMax: 33_554_432,
   // Each waiting request occupies a connection to another server for up to 10 s (D-61). A request to verify a callback has less than 1 KiB; a parsed
   // body takes some ten times its bytes of memory.
   waiting: { count: 256, size: 4_194_304 },
-  // One app may have a quarter of all waiting requests, so only four misbehaving apps together can use up the capacity.
+  // One app may have a quarter of all waiting requests, so four misbehaving apps are needed to use up the capacity.
   waitingOfAppMax: { count: 64, size: 1_048_576 },
-  // 8,192 idle connections take some 20 MB (measured). `connectionsWithin` lowers the number if the system allows few open files.
+  // 8,192 idle connections take some 20 MB (measured). `connectionsWithin` lowers the maximum number of connections if the system allows few open
+  // files.
   connectionsMax: 8_192,
   // 64 MiB is 8 KiB for every connection, and most of the connections are idle.
   connectionBytesMax: 67_108_864,
 };
 
-/** Returns the default limits with the given changes. The memory for arriving bodies is always enough for four bodies of the maximum size. */
+/**
+ * Returns the default limits with the given changes. The returned limit on the memory for arriving bodies is always enough for four bodies of the
+ * maximum size.
+ */
 export function limitsOf(changed: Partial<HttpLimits>): HttpLimits {
   const limits = { ...defaultLimits, ...changed };
   const arrivingBytesMax = Math.max(limits.arrivingBytesMax, 4 * limits.bodyBytesMax);
   return { ...limits, arrivingBytesMax, connectionBytesMax: Math.max(limits.connectionBytesMax, 2 * arrivingBytesMax) };
 }
 
-/** Returns the larger limits of operations that accept files. An operation is found by the edge at the end of the address. */
+/** Returns the larger limits of operations that accept files. The function finds an operation by the edge at the end of the address. */
 export function multipartLimits(endpoints: Registry["endpoints"]): Required<HttpLimits>["multipartBytesMaxFor"] {
   const byEdge = new Map<string, number>();
   for (const { served } of endpoints) {
@@ -93,14 +99,14 @@ export function multipartLimits(endpoints: Registry["endpoints"]): Required<Http
 }
 
 /**
- * The number of open files that are reserved for the database, the control API and requests to other servers: deliveries have at most 2,048
- * connections in use and 2,048 idle connections, handshakes have 256, and the control API has 256.
+ * The number of open files that are reserved for the database, the control API and requests to other servers: webhook deliveries use at most 2,048
+ * active and 2,048 idle connections, handshakes with receivers use 256, and the control API uses 256.
  */
 const FILES_RESERVED = 4_864;
 
 /**
  * Returns the number of connections that clients may have. `filesMax` is the number of open files that the system allows the process. If the system
- * allows few open files, clients get half of them.
+ * allows few open files, clients get half of these files.
  */
 export const connectionsWithin = (asked: number, filesMax: number): number =>
   Math.max(1, Math.min(asked, Math.max(filesMax - FILES_RESERVED, Math.floor(filesMax / 2))));

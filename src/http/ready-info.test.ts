@@ -1,4 +1,4 @@
-/** The addresses that a server shows: without a proxy, behind a proxy, with host names of its own, and on all addresses of the machine. */
+/** Checks the addresses that a server shows: without a proxy, behind a proxy, with host names of its own, and on all addresses of the machine. */
 import { describe, expect, test } from "bun:test";
 import { readConfig } from "#config/read-config";
 import { settings } from "#features";

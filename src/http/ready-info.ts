@@ -1,4 +1,4 @@
-/** The addresses of a server. `plaza start` prints these addresses when the server is ready, and the control API returns them later. */
+/** The addresses of a server. `plaza start` prints the server's addresses when the server is ready, and the control API returns them later. */
 import type { Config } from "#config/config";
 import { addressOf } from "#config/listening";
 import type { ServedBy, ServerDescription } from "#control-contract/route";
@@ -13,16 +13,16 @@ import type { SurfaceAddress } from "./destinations/destinations.ts";
 export interface ReadyInfo extends Omit<ServerDescription, "sandbox" | "rtmp_url"> {
   readonly ready: true;
   readonly control_url: string;
-  /** The key of the control API. The key is printed only for a sandbox, because other servers print no secrets. */
+  /** The key of the control API. The key of the control API is printed only for a sandbox, because other servers print no secrets. */
   readonly control_key?: string;
-  /** The address to which encoders add a slash and a stream key. The address is null if encoders cannot connect. */
+  /** The address to which encoders add a slash and a stream key. The address for encoders is null if encoders cannot connect. */
   readonly rtmp_url: string | null;
   readonly pid: number;
 }
 
 /**
- * Returns the address of each surface. A surface with its own host name is at the root of that host; only the microblog's address contains a version
- * (VER-1d).
+ * Returns the address of each surface. A surface with its own host name has the root of this host as its address; only the microblog's address
+ * contains a version (VER-1d).
  */
 export const surfaceAddresses = ({ surface_hosts }: Config): SurfaceAddress[] =>
   surfaces.map(({ name, mount }) => {
@@ -30,7 +30,7 @@ export const surfaceAddresses = ({ surface_hosts }: Config): SurfaceAddress[] =>
     return hostname === undefined ? { name, mount } : surfaceAtHost(name, hostname);
   });
 
-/** Returns the address of a surface with its own host name, in the given world or in the first one. */
+/** Returns the address of a surface with its own host name, in the given world or in the first world. */
 export const surfaceAtHost = (name: SurfaceName, hostname: string, world?: string): SurfaceAddress => ({
   ...{ name, hostname, mount: name === "microblog" ? "/v1.0" : "" },
   ...(world === undefined ? {} : { world }),

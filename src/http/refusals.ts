@@ -1,6 +1,6 @@
 /**
- * Responses to requests that do not reach the pipeline: preflights, refused requests of a full server, and bytes that are not HTTP. The responses
- * without the pipeline have the same form as all other responses.
+ * Responses to requests that do not reach the pipeline: preflights, requests that a full server refuses, and bytes that are not HTTP. The responses
+ * of this module have the same form as the responses of the pipeline.
  */
 import type { ErrorForm } from "#graph/contract/operation";
 import type { RequestDeps } from "#graph/pipeline/handle-request";
@@ -47,7 +47,10 @@ export function refusal(deps: RequestDeps, world: World, surface: SurfaceName, e
   return { ...bare, status, headers: { ...bare.headers, ...headers }, body: JSON.stringify(body), story: refusalStory(error) };
 }
 
-/** Returns the response for an error outside of the pipeline. A `GraphError` is shown to the caller; any other error is a programmer's mistake. */
+/**
+ * Returns the response for an error outside of the pipeline. A `GraphError` is shown to the caller; any other error is a mistake in the server's
+ * code.
+ */
 export function failure(deps: RequestDeps, world: World, surface: SurfaceName, error: unknown): GraphResponse {
   const isKnown = error instanceof GraphError;
   const response = refusal(deps, world, surface, isKnown ? error : internalError(), "wrapped");
@@ -58,13 +61,13 @@ export function failure(deps: RequestDeps, world: World, surface: SurfaceName, e
 export const preflight = (deps: RequestDeps, world: World, surface: SurfaceName, headers: Readonly<Record<string, string>>): GraphResponse =>
   unreached(deps, world, surface, 204, headers);
 
-/** D-97: returns the response to a request that is turned away because the server is full. */
+/** Returns the response to a request that is turned away because the server is full (D-97). */
 export const turnedAway = (deps: RequestDeps, world: World, request: GraphRequest, seconds: number): GraphResponse =>
   refusalByShape(deps, world, request, overloaded(seconds));
 
 /**
  * Returns the response to a request that is refused because of its method and path alone. The response has the error form (D-20) and the headers that
- * every request with this method and path gets. The rest of the request is not read.
+ * every request with this method and path gets. The server does not read the rest of the refused request.
  */
 export function refusalByShape(deps: RequestDeps, world: World, request: GraphRequest, error: GraphError): GraphResponse {
   const { registry } = deps;
@@ -74,8 +77,8 @@ export function refusalByShape(deps: RequestDeps, world: World, request: GraphRe
 }
 
 /**
- * The number of seconds after which a refused client may send its request again. Within seconds, the bodies that are arriving are complete or
- * refused.
+ * The number of seconds after which a refused client may send its request again. The number is small, because within seconds the bodies that are
+ * arriving are complete or refused.
  */
 const RETRY_AFTER_SECONDS = 1;
 
@@ -97,7 +100,7 @@ export function graphErrorOf(problem: ProtocolProblem, limits: HttpLimits): Grap
   }
 }
 
-/** D-04: web pages of every origin may send requests. The server reads no cookies, so refusing an origin would protect nobody. */
+/** D-04: web pages of every origin may send requests. The graph reads no cookies, so it would protect nobody to refuse the web pages of an origin. */
 
 export const CORS_HEADERS = {
   "access-control-allow-origin": "*",
@@ -107,7 +110,7 @@ export const CORS_HEADERS = {
 
 /** The headers that clients of the interface send. */
 const USUAL_HEADERS = ["Authorization", "Content-Type", "X-API-Version", "If-None-Match", "X-Forwarded-For"];
-/** The maximum number of header names that a response to a preflight repeats. Libraries send additional headers. */
+/** The maximum number of header names that a response to a preflight repeats. Client libraries send additional headers. */
 const NAMED_HEADERS_MAX = 32;
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64}$/;
 
@@ -122,7 +125,8 @@ export function preflightHeaders(named = ""): Readonly<Record<string, string>> {
   return {
     "access-control-allow-methods": "GET, POST, DELETE, HEAD, OPTIONS",
     "access-control-allow-headers": [...USUAL_HEADERS, ...further].join(", "),
-    // Browsers may cache the response to a preflight for a day, and no browser caches it longer. The response to the same preflight never changes.
+    // Browsers may cache the response to a preflight for a day, and no browser caches a preflight longer. The server always sends the same response
+    // to equal preflights.
     "access-control-max-age": "86400",
   };
 }

@@ -33,7 +33,7 @@ describe("the dispatcher", () => {
     return { graph, world, uses };
   }
 
-  /** A response body whose second part never comes. */
+  /** Makes a response body whose second part never arrives. */
   const breaking = (): ReadableStream<Uint8Array> =>
     new ReadableStream({
       pull(controller) {
@@ -91,7 +91,7 @@ describe("the dispatcher", () => {
     const { graph, world } = await open();
     for (const line of ["GET /last", "GET /route"]) {
       const sent = request(line, "Connection: close\r\n") + request("GET /behind");
-      // The body of this response comes in chunks, and its text may look like one more response.
+      // The body of the response arrives in chunks, and the text of the body may look like another response.
       const { text, isClosedByServer } = await exchange(graph.port, [sent], { responses: 3 });
       expect({ line, responses: text.split("HTTP/1.1 ").length - 1, isClosedByServer }).toEqual({ line, responses: 1, isClosedByServer: true });
     }

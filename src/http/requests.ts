@@ -39,7 +39,7 @@ export interface RequestDispatcherOptions {
   readonly origins: Origins;
   readonly routes: RouteTable;
   readonly pageRoutes?: readonly PageRoute[] | undefined;
-  /** The handler of health checks. If `health` is undefined, the addresses of health checks are unknown paths. */
+  /** The handler of health checks. If `health` is undefined, the server treats the addresses of health checks as unknown paths. */
   readonly health: Health | undefined;
   readonly limits: HttpLimits;
   readonly metrics: RequestMetrics;
@@ -55,7 +55,7 @@ interface IncomingRequest extends Client {
   readonly facts: HeadFacts;
   readonly encoding: BodyEncoding;
   readonly connection: Connection;
-  /** The destination is replaced if the request opens the door of a closed world. */
+  /** The destination of a request is replaced if the request opens the door of a closed world. */
   destination: Destination;
   readonly baseUrl: string;
   readonly startedMs: number;
@@ -65,8 +65,8 @@ interface IncomingRequest extends Client {
 type TakenBody = Uint8Array | GraphError | "gone";
 
 /**
- * The number of segments in which the node's id is searched. A path begins with a slash, so its first segment is empty; the id of a player's path is
- * the third segment.
+ * The number of segments of a path in which the server looks for the id of a node. A path begins with a slash, so its first segment is empty; the id
+ * of a player's path is the third segment.
  */
 const PATH_SEGMENTS_SHOWN = 3;
 
@@ -135,7 +135,7 @@ export class RequestDispatcher {
     }
   }
 
-  /** Responds with a page. The browser sends the page's form as a POST to the same address. */
+  /** Responds with a page. The browser sends the page's form as a POST to the address of the page. */
   async #respondWithPage({ respond }: PageRoute, incoming: IncomingRequest): Promise<void> {
     const { head, connection, destination, baseUrl } = incoming;
     const taken = head.framing === 0 ? NO_BYTES : await this.#takeBody(incoming);
@@ -185,8 +185,8 @@ export class RequestDispatcher {
   }
 
   /**
-   * Tells the world's door which node is in the path of one of the server's own routes, e.g. the video of a player. A request for such a node needs
-   * no token.
+   * Tells the world's door which node is in the path of one of the server's own routes, e.g. the video of a player. A request to one of the server's
+   * own routes needs no token.
    */
   async #showNodeOfPath(incoming: IncomingRequest): Promise<void> {
     const { door, path } = incoming.destination;
@@ -196,7 +196,7 @@ export class RequestDispatcher {
     await this.#goIn(incoming);
   }
 
-  /** Enters a closed world if the request has opened its door. Returns whether the request is now in another world. */
+  /** Enters a closed world if the request has opened the world's door. Returns whether the request has entered another world. */
   async #goIn(incoming: IncomingRequest): Promise<boolean> {
     if (incoming.destination.door?.isOpened !== true) return false;
     const inside = await this.#options.destinations.goIn(incoming.destination);
@@ -254,7 +254,7 @@ export class RequestDispatcher {
     return "problem" in received ? graphErrorOf(received.problem, this.#options.limits) : received.bytes;
   }
 
-  /** Returns the unpacked size of a body, as the body itself states it. */
+  /** Returns the unpacked size of a compressed body, as the body itself states it. */
   #sizeOf(taken: Uint8Array, incoming: IncomingRequest): number {
     if (incoming.encoding !== "gzip") return taken.length;
     return Math.max(taken.length, Math.min(statedBytes(taken), this.#bytesMaxOf(incoming)));
@@ -337,7 +337,7 @@ export class RequestDispatcher {
     this.#options.metrics.record("preflight", response.status, monotonicMs() - startedMs);
   }
 
-  /** Responds to an error outside of the pipeline, which is a programmer's mistake. */
+  /** Responds to an error outside of the pipeline, which is a mistake in the server's code. */
   #fail(error: unknown, { connection, destination, startedMs }: IncomingRequest): void {
     const { deps, metrics } = this.#options;
     const response = failure(deps, destination.world, destination.surface, error);

@@ -125,7 +125,7 @@ describe("the listener", () => {
       const { responses, text } = await exchange(graph.port, ["HEAD /1?a=b HTTP/1.1\r\nHost: graph.test\r\n\r\n"], { isHead: true });
       const got = await ask(get("/1?a=b"));
       expect(text.endsWith("\r\n\r\n")).toBe(true);
-      // The body has one character more than the response to GET, because it repeats the method, HEAD.
+      // The response to HEAD states one byte more than the response to GET, because the test's body repeats the name of the method.
       expect(Number(responses[0]?.headers["content-length"])).toBe(got.body.length + 1);
       expect(responses[0]?.headers["content-type"]).toBe("application/json; charset=UTF-8");
     });

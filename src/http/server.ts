@@ -21,7 +21,7 @@ export interface GraphServerOptions extends OfDispatcher, Pick<ListenOptions, "h
   readonly surfaces: readonly SurfaceAddress[];
   /** The CIDR ranges of the proxies whose `X-Forwarded-Proto` and `X-Forwarded-Host` the server trusts. */
   readonly trustedProxies: readonly string[];
-  /** The server's public address, without a slash at its end. Links begin with this address, whatever the header Host contains. */
+  /** The server's public address, without a slash at its end. Links in responses begin with the public address, whatever the header Host contains. */
   readonly publicUrl?: string | undefined;
   /**
    * The number of seconds for which browsers are told to use only TLS. If the number is 0, the server does not send the header

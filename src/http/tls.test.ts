@@ -184,7 +184,7 @@ describe("TLS", () => {
   test("bytes that are not TLS end only their own connection", async () => {
     const { graph } = await serve();
     const socket = connectPlain(graph.port, "127.0.0.1");
-    // The error of the socket is ignored, because the close of the socket is checked.
+    // The test ignores the error of the socket, because it checks that the socket closes.
     socket.on("error", () => {});
     const closed = new Promise((resolve) => socket.once("close", resolve));
     socket.write("GET / HTTP/1.1\r\nHost: h\r\n\r\n");

@@ -1,4 +1,4 @@
-/** The parts of a request that a handler sees, and the parts of its response that are sent. */
+/** Checks which parts of a request a handler gets, and which parts of the handler's response the server sends. */
 import { expect, test } from "bun:test";
 import type { Connection } from "./http1/connection.ts";
 import type { RequestHead } from "./http1/request-head.ts";

@@ -13,12 +13,12 @@ export function webRequest({ method, target, headers: raw }: RequestHead, addres
   const headers = new Headers();
   for (let i = 0; i < raw.length; i += 2) headers.append(raw[i] as string, raw[i + 1] as string);
   const request = new Request(url, { method, headers, ...(body === undefined ? {} : { body, duplex: "half" }) });
-  // Bun replaces a method that it does not know by GET, so the method is compared.
+  // Bun replaces an unknown method by GET, so the function compares the method of the `Request` with the given method.
   if (request.method !== method) throw malformedRequest(`The method ${method} is not known`);
   return request;
 }
 
-/** Makes a response whose whole body is known. The response has the body's length, also if it responds to HEAD. */
+/** Makes a response whose whole body is known. The response states the length of the body, even in response to HEAD. */
 export function wholeResponse(body: string | Uint8Array<ArrayBuffer>, headers: Readonly<Record<string, string>>, status = 200): Response {
   const length = typeof body === "string" ? Buffer.byteLength(body) : body.length;
   return new Response(body, { status, headers: { ...headers, "content-length": String(length) } });
@@ -28,7 +28,7 @@ export function wholeResponse(body: string | Uint8Array<ArrayBuffer>, headers: R
 export const sendWebResponse = (connection: Connection, { status, headers, body }: Response): Promise<void> =>
   connection.stream({ status, headers: ownHeaders(headers) }, body ?? undefined);
 
-/** Returns the headers of the response that a handler may set. The server itself sets all other headers of a response. */
+/** Returns those headers of a response that a handler may set. The server itself sets all other headers of a response. */
 function ownHeaders(given: Headers): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of given) if (!RESERVED.has(name)) headers[name] = value;

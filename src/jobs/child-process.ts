@@ -1,6 +1,6 @@
 /**
- * The program that is running, and child processes of the server. Each child runs this same program with another command. When the parent ends, the channel between them closes, and
- * the child ends, too.
+ * The program that is running, and child processes of the server. Each child process runs the server's program with another command. When the parent
+ * process ends, its channel to the child closes, and the child ends, too.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { dirname, extname, join } from "node:path";
@@ -8,21 +8,28 @@ import { dirname, extname, join } from "node:path";
 /** The folder in which a single executable has its modules. */
 const INSIDE_EXECUTABLE = "/$bunfs/";
 
-/** Whether the program is a single executable. Such a program starts itself without the path of a script as an argument. */
+/** Whether the program is a single executable. A single executable starts itself without the path of a script as an argument. */
 export const isExecutable: boolean = import.meta.dirname.startsWith(INSIDE_EXECUTABLE);
 
 const isSource = extname(import.meta.filename) === ".ts";
 
-/** The folder of the source tree or of the package. The bundle of a package and the executable of a clone are in a folder below it. */
+/**
+ * The folder of the source tree or of the package. The bundle of a package is in a folder below the package's folder, and the executable of a clone
+ * in a folder below the source tree.
+ */
 export const ROOT: string = isSource
   ? join(import.meta.dirname, "../..")
   : join(isExecutable ? dirname(process.execPath) : import.meta.dirname, "..");
 
-/** The script that runs this program, if the program is not a single executable. All files of a bundle are in one folder. */
+/**
+ * The script that runs this program, if the program is not a single executable. The script is beside this module, because all files of a bundle are
+ * in one folder.
+ */
 const PROGRAM: string = isSource ? join(ROOT, "src/cli/plaza.ts") : join(import.meta.dirname, "plaza.js");
 
 /**
- * Starts a child process. Parent and child exchange messages as structured clones. The caller listens to the events `message`, `error` and `exit`.
+ * Starts a child process. Parent and child process exchange messages as structured clones. The caller listens to the events `message`, `error` and
+ * `exit`.
  */
 export function startChild(command: string, program = PROGRAM): ChildProcess {
   return spawn(process.execPath, isExecutable ? [command] : [...process.execArgv, program, command], {
@@ -31,7 +38,7 @@ export function startChild(command: string, program = PROGRAM): ChildProcess {
   });
 }
 
-/** The error of a child process that ended unexpectedly. The caller may try again with a new child. */
+/** The error of a child process that ended unexpectedly. After this error the caller may try again with a new child process. */
 export class ChildDied extends Error {
   constructor(command: string, ending: string) {
     super(`the child process ${command} ended with ${ending}`);
@@ -42,12 +49,12 @@ export class ChildDied extends Error {
 export class ChildIsSilent extends Error {}
 
 export interface AskedChildOptions {
-  /** The longest time for one answer, in ms. */
+  /** The longest time that the child process may take for one answer, in ms. */
   readonly turnMsMax: number;
   readonly program?: string | undefined;
 }
 
-/** A child process that answers each message of its parent with one message. Parent and child take turns. */
+/** A child process that answers each message of its parent with one message. Parent and child process send messages in turn. */
 export class AskedChild<Question extends object, Answer> {
   readonly #command: string;
   readonly #child: ChildProcess;
@@ -69,14 +76,14 @@ export class AskedChild<Question extends object, Answer> {
     this.#child.on("exit", (code, signal) => this.#end(signal ?? `exit code ${code}`));
   }
 
-  /** Sends a message and resolves with the child's answer. Rejects with `ChildDied` or `ChildIsSilent`. */
+  /** Sends a message to the child process and resolves with the child's answer. Rejects with `ChildDied` or `ChildIsSilent`. */
   async ask(message: Question): Promise<Answer> {
     // Sending to a child that has just ended does nothing; the code below notices that the child has ended.
     if (this.#child.connected) this.#child.send(message, () => {});
     const waited = Promise.withResolvers<void>();
     this.#wake = () => waited.resolve();
     if (this.#answers.length > 0 || this.#died !== undefined) waited.resolve();
-    // timer: the child process takes real time, so its turn is limited by the machine's clock and not by the world's.
+    // timer: the child process takes real time, so the machine's clock limits its time to answer, and not the world's clock.
     const timer = setTimeout(() => waited.resolve(), this.#turnMsMax);
     await waited.promise;
     clearTimeout(timer);

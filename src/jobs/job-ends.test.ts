@@ -1,4 +1,4 @@
-/** The order of jobs, and the run that ends a job if the job is replaced, its end is undone or not stored at once, or its process dies. */
+/** Checks the order of jobs, and which run ends a job if the job is replaced, if its end is undone or not stored at once, or if its process dies. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { catchTimers } from "#harness/time/stopped-time";
@@ -31,7 +31,7 @@ onEachDatabase("jobs", (kind) => {
       run: async ({ ran }, key) => void ran.push({ kind: "early", key, payload: null, attempt: 1 }),
     };
     const worker = await newWorker([early]);
-    // These are more jobs than one turn claims.
+    // The test schedules more jobs than the server claims in one turn.
     const wanted = [1, 2, 3].flatMap((dueMs) =>
       ["early", "noted"].flatMap((of) => ["a", "b", "c", "d"].map((key) => ({ of, key: key + dueMs, dueMs }))),
     );
@@ -88,7 +88,7 @@ onEachDatabase("jobs", (kind) => {
     worker.loop.start();
     while (seen.length === 0) await nextTurn();
     await schedule(worker, "slow", "k", 0, "second");
-    // Another job is due at the same time; when it has run, the turn has come.
+    // Another job is due at the same time; when this other job has run, the turn of the replaced job has come too.
     await schedule(worker, "noted", "other", 0);
     while (worker.ran.length === 0) await nextTurn();
     gate.resolve();
@@ -183,7 +183,7 @@ test("PostgreSQL: the jobs of a process are taken over when its lease is over, a
   expect(await listWaitingJobs(next.database.reader, 10)).toEqual([]);
 });
 
-/** Makes the given number of writes fail without being stored. */
+/** Makes the given number of write transactions fail, so that they store nothing. */
 function failing(database: Database) {
   const write = database.write.bind(database);
   const state = { left: 0 };

@@ -1,4 +1,6 @@
-/** The number of jobs that run and wait together, and the waits of a job that fails: each limit exactly, from both sides. */
+/**
+ * Checks the limits on the number of jobs that run and wait together, and the delays of a job that fails, each just below and just above the limit.
+ */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { type JobWorker, jobWorkerOn, newWorkStore } from "#harness/work-database";
@@ -28,7 +30,7 @@ onEachDatabase("jobs", (kind) => {
     worker.loop.start();
     for (const wanted of [8, 9, 10, 11, 12]) {
       while (begun.length < wanted) await Bun.sleep(1);
-      // If one more job could begin, it would begin in this turn.
+      // If the server could begin one more job, it would begin this job in the current turn.
       worker.loop.wake();
       while (worker.loop.idle === undefined && !worker.jobs.isBusy()) await Bun.sleep(1);
       await Bun.sleep(5);

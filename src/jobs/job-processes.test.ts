@@ -1,4 +1,4 @@
-/** Several processes, one after another or at the same time, work on the jobs of one database. */
+/** Checks that several processes can work on the jobs of one database, one after another or at the same time. */
 import { expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { onEachDatabase } from "#harness/databases";
@@ -15,7 +15,7 @@ onEachDatabase("jobs of an ended process", (kind) => {
     const database = await store.open();
     let end = (): void => {};
     const hanging: JobKind<JobWorker> = { kind: "hanging", run: () => new Promise((resolve) => (end = resolve)) };
-    // Nothing that this worker does from now on reaches the database, as if its process had died.
+    // After this call nothing that the worker does reaches the database, as if its process had died.
     const dead = jobWorkerOn(database, [hanging]);
     afterThisTest(async () => end());
     await database.write((tx) => dead.jobs.schedule(tx, { kind: "hanging", key: "k", dueMs: 0 }));

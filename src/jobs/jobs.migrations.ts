@@ -7,7 +7,7 @@ export const jobMigrations: FeatureMigrations = {
       name: "tables",
       statements: [
         "CREATE TABLE work_sessions (fence BIGINT PRIMARY KEY, lease_until_ms BIGINT NOT NULL) WITHOUT ROWID",
-        // `fence` is the fence of the session that runs the job. 0 means that the job waits.
+        // `fence` is the fence of the session that runs the job. The fence 0 means that no session runs the job.
         `CREATE TABLE jobs (
           kind TEXT NOT NULL, key TEXT NOT NULL, share TEXT NOT NULL, due_ms BIGINT NOT NULL, payload TEXT NOT NULL, attempts INTEGER NOT NULL,
           fence BIGINT NOT NULL, last_error TEXT, PRIMARY KEY (kind, key)

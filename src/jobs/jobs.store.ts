@@ -17,8 +17,8 @@ export interface FullKinds {
 }
 
 /**
- * Stores a job. The new job replaces a job of the same kind and key, even a running one. The run of the replaced job can then no longer settle the
- * job.
+ * Stores a job. The new job replaces a job of the same kind and key, even if that job is running. After the replacement, a run of the replaced job
+ * can no longer settle the job.
  */
 export async function saveJob(tx: Transaction, job: Pick<JobRow, "kind" | "key" | "share" | "due_ms" | "payload">): Promise<void> {
   const { kind, key, share, due_ms, payload } = job;
@@ -37,7 +37,10 @@ export async function findDueTime(reader: Reader, kind: string, key: string): Pr
   return (await reader.get<{ due_ms: number }>(sql`SELECT j.due_ms FROM jobs j WHERE j.kind = ${kind} AND j.key = ${key}`))?.due_ms;
 }
 
-/** The waiting jobs that are due, earliest first. Jobs of `full` are left out. On PostgreSQL the rows stay locked until the transaction ends. */
+/**
+ * The waiting jobs that are due, earliest first. The result leaves out the jobs that `full` excludes. On PostgreSQL the rows stay locked until the
+ * transaction ends.
+ */
 export function findDueJobs(tx: Transaction, nowMs: number, limit: number, full: FullKinds): Promise<JobRow[]> {
   const due = sql`
     SELECT j.kind, j.key, j.share, j.due_ms, j.payload, j.attempts FROM jobs j
@@ -58,8 +61,8 @@ export function listWaitingJobs(reader: Reader, limit: number): Promise<Pick<Job
 }
 
 /**
- * The greatest number of jobs that are searched for failures. The alerts page runs this query every two seconds. A failed job is due again within an
- * hour, so it is among the next jobs.
+ * The greatest number of jobs that are searched for failures. The number is limited because the alerts page runs the query for failed jobs every two
+ * seconds. A failed job is due again within an hour, so it is among the jobs that run next.
  */
 const NEXT_MAX = 1_000;
 
@@ -72,8 +75,8 @@ export interface FailingJob extends Row {
 }
 
 /**
- * Jobs that failed at least twice, among the jobs that run next. Jobs with the most failures come first. Jobs that failed once are left out, because
- * they often succeed a second later.
+ * Returns the jobs that failed at least twice, among the jobs that run next. The jobs with the most failures are first in the result. The result
+ * leaves out jobs that failed once, because such jobs often succeed a second later.
  */
 export const listFailingJobs = (reader: Reader, limit: number): Promise<FailingJob[]> =>
   reader.all(sql`
@@ -111,7 +114,7 @@ export async function postponeJob(tx: Transaction, { kind, key }: JobRow, fence:
 
 /**
  * Whether a job is due, no matter whether a process has claimed it. The check is one statement: between two statements a claimed job could end and
- * schedule another job, which neither statement would find.
+ * schedule another job, and neither statement would find that job.
  */
 export async function hasDueJob(reader: Reader, nowMs: number): Promise<boolean> {
   const found = await reader.get(sql`
@@ -125,12 +128,12 @@ export function findRunningJobs(tx: Transaction, fence: number): Promise<Pick<Jo
   return tx.all(sql`SELECT j.kind, j.key FROM jobs j WHERE j.fence = ${fence} AND j.fence > 0 ORDER BY j.kind, j.key`);
 }
 
-/** Returns a claimed job to the waiting jobs. */
+/** Changes a claimed job back to a waiting job. */
 export async function giveBackJob(tx: Transaction, { kind, key }: Pick<JobRow, "kind" | "key">, fence: number): Promise<void> {
   await tx.run(sql`UPDATE jobs SET fence = 0 WHERE kind = ${kind} AND key = ${key} AND fence = ${fence}`);
 }
 
-/** Returns all jobs of an ended session to the waiting jobs. Their due time has passed, so they run soon. */
+/** Changes all claimed jobs of an ended session back to waiting jobs. The due time of the returned jobs has passed, so the jobs run soon. */
 export async function releaseJobs(tx: Transaction, fence: number): Promise<void> {
   await tx.run(sql`UPDATE jobs SET fence = 0 WHERE fence = ${fence} AND fence > 0`);
 }

@@ -213,7 +213,7 @@ onEachDatabase("jobs", (kind) => {
       lateMs.push(Date.now() - dueMs);
       expect(lateMs[n]).toBeGreaterThanOrEqual(0);
     }
-    // A busy machine may be late with one of these jobs; a loop that only looks at an interval is late with all of them.
+    // A busy machine may be late with one of the test's jobs, but a loop that looks for jobs only at an interval is late with all jobs.
     expect(Math.min(...lateMs)).toBeLessThan(1_000);
     await worker.loop.stop();
     await schedule(worker, "late", 0);
@@ -260,7 +260,7 @@ onEachDatabase("jobs", (kind) => {
             worker.clock.ms = base + passed;
             await worker.loop.runDue();
             const due = usable.filter(({ waitMs }) => waitMs <= passed).map(({ key }) => key);
-            // order: the order of the times is compared below.
+            // order: the test compares the order of the times below.
             expect(worker.ran.map(({ key }) => key).sort()).toEqual(due.sort());
             const times = worker.ran.map(({ payload }) => payload as number);
             expect(times).toEqual(times.toSorted((one, other) => one - other));

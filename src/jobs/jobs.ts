@@ -1,5 +1,5 @@
 /**
- * The jobs of a world. A feature schedules a job in the transaction that makes the job necessary. The job runs when it is due on the world's clock.
+ * The jobs of one world. A feature schedules a job in the transaction that makes the job necessary. The job runs when it is due on the world's clock.
  */
 import type { Tracing } from "#kernel/tracing/tracing";
 import type { Database, Reader, Transaction } from "#storage/database";
@@ -26,15 +26,20 @@ import type { WorkSession } from "./work-session.ts";
 import type { Turn, TurnEnd, WorkSource } from "./work-source.ts";
 
 /**
- * The greatest number of jobs that run at the same time. Most jobs write a few rows, but one that ingests a file takes long and must not block the
- * others.
+ * The greatest number of jobs that run at the same time. Several jobs run at a time because, while most jobs write a few rows, a job that ingests a
+ * file takes long and must not block the others.
  */
 const RUNNING_MAX = 8;
-/** The greatest number of jobs that wait for another server and therefore do not count as running. Each of them has a connection. */
+/**
+ * The greatest number of jobs that wait for another server and therefore do not count as running. Each waiting job has a connection to another
+ * server.
+ */
 const WAITING_MAX = 64;
-/** The delays before the second, third, … run of a job that failed. All later runs have the last delay. */
+/** The delays before the second, third, … run of a job that failed. All later runs of the job use the last delay. */
 const BACKOFF_MS = [1_000, 5_000, 30_000, 120_000, 600_000, 3_600_000] as const;
-/** The greatest fraction by which a delay is shortened at random, so that jobs that failed together do not run again together. */
+/**
+ * The greatest fraction by which the delay before the next run is shortened at random, so that jobs that failed together do not run again together.
+ */
 const JITTER = 0.1;
 const ERROR_CHARACTERS_MAX = 500;
 /** The delay before another attempt to store a job's result, while the database cannot be reached. */
@@ -46,10 +51,10 @@ export interface JobsOptions<W> {
   readonly kinds: readonly JobKind<W>[];
   /** A function that returns the world, because a world is created together with its jobs. */
   readonly world: () => W;
-  /** Absent if traces are off. */
+  /** The tracer is absent if tracing is off. */
   readonly tracing?: Tracing | undefined;
   onStart?(kind: string, key: string): void;
-  /** Called when a run failed. The job will run again. */
+  /** The server calls this function when a run of a job failed; the job will run again. */
   onFailure(kind: string, key: string, error: unknown): void;
 }
 
@@ -60,7 +65,7 @@ export class Jobs<W = unknown> implements WorkSource {
   readonly #running = new Map<string, Promise<void>>();
   /** The number of running jobs that wait for another server. */
   #waitingCount = 0;
-  /** Whether a claim has failed. The claim may be stored nevertheless, if the connection broke during the commit. */
+  /** Whether a claim has failed. The database may have stored a failed claim nevertheless, if the connection broke during the commit. */
   #mayHoldMore = false;
 
   constructor(options: JobsOptions<W>) {
@@ -78,12 +83,12 @@ export class Jobs<W = unknown> implements WorkSource {
     tx.afterCommit(() => this.#options.loop.wake(this));
   }
 
-  /** Cancels a job. Returns whether the job existed. A run that has begun continues, but it cannot settle the job. */
+  /** Cancels a job. Returns whether the job existed. A run of the cancelled job that has begun continues, but it cannot settle the job. */
   cancel(tx: Transaction, kind: string, key: string): Promise<boolean> {
     return deleteJob(tx, kind, key);
   }
 
-  /** The due time of a job in world time. Undefined if the job does not exist. */
+  /** The due time of a job in world time. The due time is undefined if the job does not exist. */
   dueTimeOf(reader: Reader, kind: string, key: string): Promise<number | undefined> {
     return findDueTime(reader, kind, key);
   }
@@ -91,7 +96,7 @@ export class Jobs<W = unknown> implements WorkSource {
   async turn({ nowMs, storedNowMs, session, isLast }: Turn): Promise<TurnEnd> {
     const { database } = this.#options;
     const capacity = RUNNING_MAX - this.#running.size + Math.min(this.#waitingCount, WAITING_MAX);
-    // If the limit is reached, no jobs are claimed in this turn. When a run ends, it requests another turn.
+    // If the limit for running jobs is reached, the server claims no jobs in this turn. When the run of a job ends, the server requests another turn.
     if (capacity <= 0 || isLast) return { didWork: false, nextDueMs: undefined };
     const full = this.#loads.full();
     const nextDueMs = await findNextDueTime(database.reader, full);
@@ -99,9 +104,10 @@ export class Jobs<W = unknown> implements WorkSource {
     else if (nextDueMs === undefined || nextDueMs > nowMs) return { didWork: false, nextDueMs };
     let fence = 0;
     const claiming = database.write(async (tx) => {
-      // The statement reads more jobs than may start, because this process may still run an earlier job with the same key as one of them.
+      // The statement reads more jobs than may start, because this process may still run an earlier job that has the same key as one of the jobs that
+      // the statement reads.
       const rows = await findDueJobs(tx, nowMs, RUNNING_MAX * 2, full);
-      // The clock is read after the rows are locked, because from then on no other process can replace the rows.
+      // The function reads the clock after the rows of the jobs are locked, because from then on no other process can replace the rows.
       const dueUntilMs = session.isShared && rows.length > 0 ? await storedNowMs(tx) : nowMs;
       const due = this.#loads.fitting(
         rows.filter((row) => row.due_ms <= dueUntilMs && !this.#running.has(nameOf(row))),
@@ -121,8 +127,8 @@ export class Jobs<W = unknown> implements WorkSource {
   }
 
   /**
-   * Gives back jobs that belong to the session in the database although this process does not run them. No other process gives them back while the
-   * session is alive.
+   * Gives back jobs that belong to the session in the database although this process does not run them. No other process gives the jobs back while
+   * the session is alive.
    */
   async #giveBackUnknown(session: WorkSession): Promise<void> {
     await this.#options.database.write(async (tx) => {
@@ -171,7 +177,9 @@ export class Jobs<W = unknown> implements WorkSource {
     }
   }
 
-  /** Stores the result of a run. The function retries until the result is stored, because no other process may run the job before that. */
+  /**
+   * Stores the result of a run. The function retries until the result is stored, because no other process may run the job until the result is stored.
+   */
   async #store(row: JobRow, body: (tx: Transaction) => Promise<unknown>): Promise<void> {
     const { database, loop, onFailure } = this.#options;
     while (!loop.isStopped) {

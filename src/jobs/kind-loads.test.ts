@@ -1,4 +1,4 @@
-/** The limits of kinds of jobs: for one process, and for one share. */
+/** Checks the limits that a kind of job has for one process and for one owner of jobs. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { turns } from "#harness/http/lone-connection";
@@ -95,7 +95,7 @@ test("as many of a kind begin as may run and wait together: up to each limit, ea
     loads.begin({ kind: "limited", share });
     return loads.whileWaiting("limited", () => gate.promise);
   });
-  // Three jobs wait, so two more may begin.
+  // Three jobs of the kind wait for another server, so two more jobs may begin.
   expect(fitting()).toBe("aa");
   expect(loads.full()).toEqual({ kinds: [], shares: [] });
   for (let n = 0; n < 2; n++) {

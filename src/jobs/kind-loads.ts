@@ -1,5 +1,5 @@
 /**
- * Counts this process's runs of each kind of job that has limits. If callers cause the work of a kind, that kind must leave capacity for other kinds,
+ * Counts this process's runs of each kind of job that has limits. If callers cause the jobs of a kind, that kind must leave capacity for other kinds,
  * and one caller's jobs must leave capacity for the jobs of others.
  */
 import type { JobKind } from "./job-kind.ts";
@@ -14,8 +14,8 @@ interface Load {
   /** The number of runs of each owner, including runs that wait. */
   readonly ofShares: Map<string, number>;
   /**
-   * Continues a run whose wait for another server is over. The functions are in the order in which the waits ended. Each run continues when another
-   * run of the kind ends or begins to wait.
+   * Functions that continue the runs whose wait for another server is over. The functions are in the order in which the waits ended. A run in this
+   * list continues when another run of the kind ends or begins to wait.
    */
   readonly ready: (() => void)[];
 }
@@ -28,7 +28,7 @@ export class KindLoads {
       if (atOnceMax !== undefined) this.#loads.set(kind, { max: atOnceMax, running: 0, waiting: 0, ofShares: new Map(), ready: [] });
   }
 
-  /** The kinds that have reached their limit, and the owners that have reached the limit of a kind. */
+  /** Returns the kinds of jobs that have reached their limit, and the owners that have reached the limit of a kind. */
   full(): FullKinds {
     const kinds = [...this.#loads].filter(([, load]) => capacityOf(load) <= 0).map(([kind]) => kind);
     const shares = [...this.#loads].flatMap(([kind, { max, ofShares }]) =>
@@ -37,7 +37,7 @@ export class KindLoads {
     return { kinds, shares };
   }
 
-  /** Selects from the rows, in their order, the jobs that may all begin now within the limits. */
+  /** Selects from the rows, in their order, the jobs that may begin now without exceeding a limit. */
   fitting<R extends Started>(rows: readonly R[], limit: number): R[] {
     const [taken, takenOfShares] = [new Map<string, number>(), new Map<string, number>()];
     const fits = ({ kind, share }: R): boolean => {
@@ -69,7 +69,10 @@ export class KindLoads {
     else load.ofShares.delete(share);
   }
 
-  /** Runs `wait`, and resolves when the wait is over and the kind has capacity for another running job. Rejects if `wait` rejects. */
+  /**
+   * Runs `wait`, and resolves when the wait is over and the kind has capacity for another running job. The returned promise rejects if the promise of
+   * `wait` rejects.
+   */
   async whileWaiting<T>(kind: string, wait: () => Promise<T>): Promise<T> {
     const load = this.#loads.get(kind);
     if (load === undefined) return wait();
@@ -92,6 +95,6 @@ function stopRunning(load: Load): void {
 
 const ofShareMax = ({ ofShare }: Load["max"]): number => ofShare ?? Number.POSITIVE_INFINITY;
 
-/** The number of jobs of the kind that may begin. Runs that are ready to continue have precedence over new ones. */
+/** The number of jobs of the kind that may begin. Runs that are ready to continue have precedence over new runs. */
 const capacityOf = ({ max, running, waiting, ready }: Load): number =>
   waiting >= max.waiting || ready.length > 0 ? 0 : Math.min(max.running - running, max.waiting - waiting);

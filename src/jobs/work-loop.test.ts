@@ -1,4 +1,4 @@
-/** The loop without jobs: the times at which it asks a source for work, and its knowledge about the next due time. */
+/** Checks the work loop without jobs: the times at which the loop asks a source for work, and what it knows about the next due time. */
 import { expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { movedClock, newWorkStore } from "#harness/work-database";
@@ -6,7 +6,7 @@ import { jobMigrations } from "./jobs.migrations.ts";
 import { WorkLoop } from "./work-loop.ts";
 import type { Turn, TurnEnd, WorkSource } from "./work-source.ts";
 
-/** A source that records the turns that it gets, and does nothing else unless the test says so. */
+/** A source of work that records the turns that it gets, and does nothing else unless the test gives it work. */
 class Noting implements WorkSource {
   readonly turns: Pick<Turn, "nowMs" | "isHurried" | "isLast">[] = [];
   nextDueMs: number | undefined;
@@ -67,7 +67,7 @@ test("when idle, the loop knows the earliest time of all sources, in any order",
     expect(loop.idle).toEqual({ nextDueMs: clock.ms + 3 });
     clock.ms += 2;
     expect(loop.idle).toEqual({ nextDueMs: clock.ms + 1 });
-    // If work is due, the loop is not idle.
+    // If work is due, the work loop is not idle.
     clock.ms++;
     expect(loop.idle).toBeUndefined();
   }
@@ -119,7 +119,7 @@ test("a source is asked again while it did work, and when it was woken during it
   loop.wake(source);
   loop.wake(source);
   expect(loop.idle).toBeUndefined();
-  // The turns of one source never overlap, so the fourth is still the last.
+  // The turns of one source never overlap, so the source's fourth turn is still its last turn.
   expect(source.turns).toHaveLength(4);
   gate.resolve();
   await untilTurns(source, 5);
@@ -149,7 +149,7 @@ test("due work is requested for a waiting caller while there is any: done in the
   source.wait = async () => source.turns.length === 3;
   await loop.runDue();
   expect(source.turns).toEqual(Array.from({ length: 4 }, () => ({ nowMs: 1_000_000, isHurried: true, isLast: false })));
-  // The sources after the first get their turns although they had no work.
+  // The other sources get their turns although only the first source had work.
   expect(sources.map(({ turns }) => turns.length)).toEqual([4, 4, 4]);
 });
 
@@ -204,7 +204,7 @@ test("a move of the clock stops at each due time, however far it goes, and at it
   const moves: number[] = [];
   const day = 86_400_000;
   source.ask = async ({ nowMs }) => {
-    // From here on the work stays due and cannot run: that does not hold up the clock.
+    // From this line on the work is due but cannot run, and this must not stop the clock from moving on.
     source.nextDueMs = nowMs >= startMs + 900 * day ? nowMs - 1 : nowMs + day;
   };
   const move = async (ms: number) => {
@@ -260,7 +260,7 @@ test("at the end, running work is awaited, a last turn stores its results, and h
   await stopping;
   expect(source.turns.at(-1)).toEqual({ nowMs: 1_000_000, isHurried: false, isLast: true });
   expect(source.released).toEqual([fence]);
-  // If work were given back before its result is stored, it would be done a second time.
+  // If the loop gave work back before the work's result is stored, the work would be done a second time.
   expect(givenBack).toEqual([0, 0]);
   loop.wake();
   loop.start();

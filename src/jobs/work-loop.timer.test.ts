@@ -1,4 +1,7 @@
-/** The times at which the loop's one timer fires, at each of its intervals, and the work that it does then. The test moves real time. */
+/**
+ * Checks when the work loop's one timer fires, for each of its intervals, and what the loop does when the timer fires. The tests move a fake clock of
+ * real time.
+ */
 import { expect, test } from "bun:test";
 import { type CaughtTimer, catchTimers, stopMonotonicClock } from "#harness/time/stopped-time";
 import { movedClock } from "#harness/work-database";
@@ -7,7 +10,7 @@ import type { Database, Transaction } from "#storage/database";
 import { OthersWork, WorkLoop } from "./work-loop.ts";
 import type { WorkSource } from "./work-source.ts";
 
-/** A database that stores nothing; the test gives the sessions of ended processes. */
+/** A database that stores nothing; the test defines which sessions belong to ended processes. */
 function namedDatabase(dialect: Database["dialect"]) {
   const state = { ended: [] as number[], writes: 0, beforeWrite: async (): Promise<void> => {} };
   const database = {
@@ -78,7 +81,7 @@ test("without future work the loop checks once a minute, and its timer does not 
   await start();
   expect({ ms: armed().ms, isUnreffed: armed().isUnreffed, turns: asked.turns }).toEqual({ ms: 60_000, isUnreffed: true, turns: 1 });
   await untilTimer();
-  // Nothing was due, so no source was asked.
+  // No work was due, so the loop gave no source a turn.
   expect(asked.turns).toBe(1);
 });
 
@@ -144,7 +147,7 @@ test("on a shared database every source is asked each second for what others hav
     await untilTimer();
     seen.push([monotonic.ms - startedMs, asked.turns - turns, state.writes - writes]);
   }
-  // The first look comes at once; the second heartbeat and a look come at the same time.
+  // The loop first checks the database at once; its second heartbeat and a later check happen at the same time.
   expect(seen).toEqual([
     [1, 1, 0],
     [1_000, 1, 1],

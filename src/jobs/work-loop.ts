@@ -1,8 +1,8 @@
 /**
- * The loop of a world, with one timer. In each turn the loop asks a source for work that is due on the world's clock. Between turns the loop sleeps
- * until the next due time or a call of `wake`.
+ * The work loop of a world, which has one timer. In each turn the work loop asks a source for work that is due on the world's clock. Between turns
+ * the work loop sleeps until the next due time or a call of `wake`.
  *
- * **Invariant:** nothing runs in the background before `start` and after `stop`; `runDue` works at any time.
+ * **Invariant:** the work loop runs nothing in the background before `start` and after `stop`; `runDue` works at any time.
  */
 import type { Clock } from "#kernel/clock";
 import { within } from "#kernel/turns";
@@ -14,9 +14,9 @@ import type { TurnEnd, WorkSource } from "./work-source.ts";
 const POLL_MS = 1_000;
 /** The interval at which a sleeping loop looks at a frozen clock, because another process may move the clock. */
 const LOOK_MS = 1_000;
-/** The longest time for which the timer is set. If the next work is due later, the timer is set several times. */
+/** The longest time for which the loop sets its timer. If the next work is due later, the loop sets the timer several times. */
 const SLEEP_MS_MAX = 60_000;
-/** The delay after a failed turn, for example while the database cannot be reached. */
+/** The delay before the next turn after a failed turn, for example while the database cannot be reached. */
 const FAILED_MS = 1_000;
 /**
  * The number of turns after which `runDue` gives up. Only work that always schedules new work for the same time needs more turns, and such work is a
@@ -25,7 +25,7 @@ const FAILED_MS = 1_000;
 const PASSES_MAX = 10_000;
 /**
  * The longest time for which a caller of `runDue` waits. If new events keep arriving, there is always work that is due; the loop continues with that
- * work after this time.
+ * work after the caller has stopped waiting.
  */
 const RUN_DUE_MS_MAX = 60_000;
 /**
@@ -33,16 +33,19 @@ const RUN_DUE_MS_MAX = 60_000;
  * (docs/operating/start.md).
  */
 const STOP_MS_MAX = 8_000;
-/** The time that running work has to end when a world is abandoned. This time is short, because a receiver on the same machine responds within it. */
+/**
+ * The time that running work has to end when a world is abandoned. The time is short, because a receiver on the same machine responds within such a
+ * time.
+ */
 const ABANDON_MS_MAX = 100;
 
 interface WorkLoopOptions {
   readonly database: Database;
   readonly clock: Clock;
-  /** Reads the world time from the clock that is stored in a shared database. Absent if no other process can set the clock. */
+  /** Reads the world time from the clock that is stored in a shared database. The function is absent if no other process can set the clock. */
   readonly storedNowMs?: (reader: Reader) => Promise<number>;
   readonly realNowMs: () => number;
-  /** Called when a turn failed. The loop tries again. */
+  /** The loop calls this function when a turn failed, and then tries again. */
   onError(error: unknown): void;
 }
 
@@ -79,12 +82,12 @@ export class WorkLoop {
     });
   }
 
-  /** Gives the source a turn, because new work is due or the clock was moved. Without `source`, all sources get a turn. */
+  /** Gives the source a turn, because new work is due or the clock was moved. If `source` is undefined, all sources get a turn. */
   wake(source?: WorkSource): void {
     for (const runner of this.#runners) if (source === undefined || runner.source === source) this.#wake(runner);
   }
 
-  /** Gives the source a turn after `ms` of real time. This is for waits that do not depend on the world's clock, such as rate limits. */
+  /** Gives the source a turn after `ms` of real time. The method is for waits that do not depend on the world's clock, such as rate limits. */
   wakeIn(source: WorkSource, ms: number): void {
     const runner = this.#runners.find((one) => one.source === source);
     const atMs = performance.now() + ms;
@@ -95,8 +98,8 @@ export class WorkLoop {
 
   /**
    * Runs all work that is due on the world's clock, including work that becomes due meanwhile, and waits a short time for due jobs of other
-   * processes. Resolves with true when all this work is done, and with false if new work kept coming; the loop then continues with that work. Rejects
-   * if the database cannot be reached.
+   * processes. Resolves with true when all due work is done, and with false if new work kept becoming due; the loop then continues with that work.
+   * Rejects if the database cannot be reached.
    */
   async runDue(): Promise<boolean> {
     await this.session.takeOver((tx, fence) => this.#release(tx, fence));
@@ -124,7 +127,8 @@ export class WorkLoop {
 
   /**
    * Moves the clock to `targetMs` and stops at each due time on the way, so that all work happens at its time, for example a retry and the retry
-   * after it. `moveClock` sets the world's time. `isEnough` is called at each stop; if it returns true, the clock stops there.
+   * after it. `moveClock` sets the world's time. The method calls `isEnough` at each due time; if `isEnough` returns true, the clock stays at that
+   * time.
    */
   async runUntil(targetMs: number, moveClock: (worldMs: number) => Promise<void>, isEnough = () => false): Promise<void> {
     for (;;) {
@@ -151,18 +155,17 @@ export class WorkLoop {
     );
     await within(ended, STOP_MS_MAX);
     try {
-      // A last turn stores the results.
+      // The last turn of each source stores the results of its work.
       await Promise.all(this.#runners.map((runner) => runner.running ?? this.#turn(runner, "last")));
       await this.session.end((tx, fence) => this.#release(tx, fence));
     } catch (error) {
-      // If the database cannot be reached, the lease expires by itself.
+      // If the database cannot be reached, the lease of the session expires by itself.
       this.#options.onError(error);
     }
   }
 
   /**
-   * Ends the loop without storing more results, because the world's data will be replaced or deleted. Work that is nearly done gets a short time to
-   * end.
+   * Ends the loop without storing more results, because the world's data will be replaced or deleted. Running work gets a short time to end.
    */
   async abandon(): Promise<void> {
     this.#state = "stopped";
@@ -172,7 +175,9 @@ export class WorkLoop {
     await within(ended, ABANDON_MS_MAX);
   }
 
-  /** Describes an idle loop: the world time at which the next work is due, if the loop knows one. Undefined if work is running or due. */
+  /**
+   * Describes an idle loop: the world time at which the next work is due, if the loop knows one. The result is undefined if work is running or due.
+   */
   get idle(): { readonly nextDueMs: number | undefined } | undefined {
     const nowMs = this.#options.clock.nowMs();
     let next: number | undefined;
@@ -213,7 +218,7 @@ export class WorkLoop {
       }
     } catch (error) {
       runner.notBeforeMs = performance.now() + FAILED_MS;
-      // After a failed turn nothing else requests the next turn, so the loop does so here.
+      // After a failed turn nothing else requests the next turn, so the loop requests it here.
       runner.wakeAtMs = Math.min(runner.wakeAtMs, runner.notBeforeMs);
       this.#failed(error);
     }
@@ -279,7 +284,7 @@ export class WorkLoop {
       hasDue = true;
       this.#wake(runner);
     }
-    // No work was due, because the clock is frozen or was set back. Another turn at once would make a busy loop.
+    // No work was due, because the clock is frozen or was set back. The next turn comes later, because another turn at once would make a busy loop.
     if (hasDue) this.#arm();
     else this.#sleep(monotonicMs + LOOK_MS);
   }
@@ -302,11 +307,11 @@ export class WorkLoop {
   readonly #failed = (error: unknown): void => (this.#isAbandoned ? undefined : this.#options.onError(error));
 }
 
-/** A source of work, with the data about it that the loop stores between turns. */
+/** A source of work, with the data that the loop keeps about the source between turns. */
 interface Runner {
   readonly source: WorkSource;
   running: Promise<TurnEnd> | undefined;
-  /** Whether another turn was requested while a turn ran. */
+  /** Whether another turn was requested while a turn of the source ran. */
   isWoken: boolean;
   nextDueMs: number | undefined;
   /** The monotonic time of the source's next turn. */
@@ -324,7 +329,7 @@ const newRunner = (source: WorkSource): Runner => ({
   notBeforeMs: 0,
 });
 
-/** The interval at which `runDue` checks whether other processes still have due work. */
+/** The interval at which `runDue` checks whether other processes still have due jobs. */
 const OTHERS_LOOK_MS = 5;
 /**
  * The longest time for which one call of `runDue` waits for other processes. Most jobs take a few ms, and the caller should not wait for a job that
@@ -340,7 +345,10 @@ export class OthersWork {
     this.#sources = sources;
   }
 
-  /** Checks whether other processes run due work or have not claimed it yet. If so, waits for a moment and returns true. `nowMs` is world time. */
+  /**
+   * Checks whether other processes run due work or have not claimed it yet. If other processes have due work, waits for a moment and returns true.
+   * `nowMs` is world time.
+   */
   async wait(nowMs: number): Promise<boolean> {
     if (performance.now() >= this.#endMs || !(await this.#hasDue(nowMs))) return false;
     await new Promise((resolve) => setTimeout(resolve, OTHERS_LOOK_MS));

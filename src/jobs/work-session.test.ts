@@ -1,4 +1,4 @@
-/** The lease of one process: the time in which the process may work, and the process that gives back its rows afterwards. */
+/** Checks the lease of one process: how long the process may work, and which process gives back its rows after the lease. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { movedClock, newWorkStore } from "#harness/work-database";
@@ -18,7 +18,7 @@ onEachDatabase("the session of a process", (kind) => {
     return { database, real, session: new WorkSession(database, () => real.ms) };
   }
 
-  /** Records the fences that it is asked to give back. */
+  /** A source that records the fences whose rows it is asked to give back. */
   function releases() {
     const fences: number[] = [];
     return { fences, release: async (_tx: Transaction, fence: number) => void fences.push(fence) };
@@ -45,7 +45,7 @@ onEachDatabase("the session of a process", (kind) => {
     const { database, real, session } = await newSession();
     const fence = await claim(database, session);
     expect([session.holds(fence), session.holds(fence + 1)]).toEqual([true, false]);
-    // The lease has five seconds.
+    // The lease lasts five seconds.
     real.ms += 4_999;
     expect(session.holds(fence)).toBe(true);
     real.ms++;
@@ -168,7 +168,8 @@ test("PostgreSQL: if two processes find the same ended session, one gives back i
   let late: Promise<unknown> | undefined;
   await first?.takeOver(async () => {
     given.push("first");
-    // The second session still sees the ended one, since nothing is committed, and waits for the first transaction at its row.
+    // The second session still finds the row of the ended session, because the first transaction has not committed, and waits until the first
+    // transaction unlocks this row.
     late = second?.takeOver(async () => void given.push("second"));
     await Bun.sleep(200);
   });

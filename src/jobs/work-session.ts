@@ -1,9 +1,9 @@
 /**
- * A session gives one process the right to claim work. The rows that the process claims have the session's fence, which is a number. The process
- * renews the session's lease as long as it runs. After the lease has expired, another process gives the rows with this fence back. A process that
- * lost its lease continues with a new fence, and can no longer settle work that it started with the old one.
+ * A session gives one process the right to claim work. Each row that the process claims contains the session's fence, which is a number. The process
+ * renews the session's lease as long as it runs. After the lease of a session has expired, another process gives back the rows with the session's
+ * fence. A process that lost its lease continues with a new fence, and can no longer settle work that it started with the old fence.
  *
- * Leases run on real time, because a world's time can be frozen or moved. The clocks of processes that share a database must agree within a few
+ * Leases use real time, because a world's time can be frozen or moved. The clocks of processes that share a database must agree within a few
  * seconds.
  */
 import { randomInt } from "node:crypto";
@@ -12,7 +12,7 @@ import { deleteSession, findEndedSessions, renewSession, saveSession } from "./w
 
 /**
  * The length of a lease. The lease is longer than a process usually stalls, because the work of a stalled process would otherwise be done twice. If a
- * process is killed, another process continues its work after this time.
+ * process is killed, another process continues its work when the lease has expired.
  */
 export const LEASE_MS = 5_000;
 /** The interval at which a lease is renewed, so that four renewals can fail before the lease ends. */
@@ -23,7 +23,7 @@ const FENCE_MAX = 2 ** 47;
 export class WorkSession {
   readonly #database: Database;
   readonly #realNowMs: () => number;
-  /** Whether other processes may use the same database. On SQLite they cannot, because one process locks the folder. */
+  /** Whether other processes may use the same database. On SQLite no other process can use the database, because one process locks the folder. */
   readonly #isShared: boolean;
   #fence = randomInt(1, FENCE_MAX);
   #isStored = false;
@@ -40,16 +40,16 @@ export class WorkSession {
   }
 
   /**
-   * The stored fence, if no other process can take over this session. New rows can then be stored with this fence from the start. Undefined if
-   * another process can take over the session.
+   * The stored fence, if no other process can take over this session. If the fence is defined, new rows can be stored with this fence from the start.
+   * The fence is undefined if another process can take over the session.
    */
   get soleFence(): number | undefined {
     return this.#isShared || !this.#isStored ? undefined : this.#fence;
   }
 
   /**
-   * Returns the fence for rows that are claimed in `tx`. The session is stored in the same transaction, even if another process has just replaced the
-   * world's data. Without a stored session, no process would ever give these rows back.
+   * Returns the fence for rows that are claimed in `tx`. The method stores the session in the same transaction, even if another process has just
+   * replaced the world's data. If the session were not stored, no process would ever give back the claimed rows.
    */
   async fenceFor(tx: Transaction): Promise<number> {
     const leaseUntilMs = this.#realNowMs() + LEASE_MS;
@@ -70,7 +70,7 @@ export class WorkSession {
     return fence === this.#fence && (!this.#isShared || this.#realNowMs() < this.#leaseUntilMs);
   }
 
-  /** Whether the lease must be renewed now. The answer depends on real time, because timers stop while a machine sleeps. */
+  /** Whether the lease must be renewed now. The method compares real times instead of using a timer, because timers stop while a machine sleeps. */
   get needsBeat(): boolean {
     return this.#isShared && this.#isStored && this.#realNowMs() >= this.#leaseUntilMs - LEASE_MS + BEAT_MS;
   }

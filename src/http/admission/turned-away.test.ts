@@ -8,8 +8,8 @@ import { type TurnedAwayConnection, TurnedAwayConnections } from "./turned-away.
 interface Occupied {
   readonly graph: EchoGraph;
   /**
-   * Sends a request that stays in the pipeline, beside those that are there already. Returns a function that ends the request and resolves with the
-   * status of the response.
+   * Sends a request that stays in the pipeline, beside those that are there already. Returns a function that resolves with the status of the
+   * response.
    */
   hold(body: string): Promise<() => Promise<number>>;
   release(): void;

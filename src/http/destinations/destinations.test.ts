@@ -75,7 +75,7 @@ test("D-01: a surface with its own host name is served only there", async () => 
   });
   expect(await where(destinations, "other.test", "/app/me")).toEqual({ world: "default", surface: "app", mount: "/app", path: "/me" });
   expect(await where(destinations, "ads.test", "/w/t1/v25.0/8001")).toEqual({ world: "t1", surface: "ads", mount: "/w/t1", path: "/v25.0/8001" });
-  // The base surface may be in any position in the list of surfaces, and may be the only surface.
+  // A surface with its own host name may be in any position in the list, and may be the only surface of this form.
   const lone = new Destinations(worlds, [
     { name: "ads", mount: "", hostname: "ads.test" },
     { name: "base", mount: "" },

@@ -13,7 +13,7 @@ export interface Origin {
 }
 
 /**
- * The maximum number of addresses for which the cache stores whether they are trusted proxies. An installation has fewer proxies than this number;
+ * The maximum number of addresses in each cache of addresses. An installation has fewer proxies than this number;
  * the number is limited so that a flood of addresses cannot use up the memory.
  */
 const REMEMBERED_MAX = 1_000;

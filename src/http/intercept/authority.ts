@@ -6,7 +6,7 @@ import { generateKeyPairSync } from "node:crypto";
 import forge from "node-forge";
 import type { CertificateAndKey } from "#config/certificate";
 
-/** The size of the keys in bits. Every client accepts this size. A run makes two keys, which takes a tenth of a second. */
+/** The size of the keys in bits. Every client accepts keys of this size. A run makes two keys, which takes a tenth of a second. */
 const KEY_BITS = 2048;
 /**
  * A certificate is valid from one day before the run, because clocks of containers may be some minutes behind, until 90 days after its start, because
@@ -25,7 +25,7 @@ export interface Authority {
 }
 
 /**
- * Makes an authority, and a certificate for these host names. `nowMs` is the machine's time, because clients compare the certificate's dates with
+ * Makes an authority, and a certificate for the given host names. `nowMs` is the machine's time, because clients compare the certificate's dates with
  * their own clock.
  */
 export function makeAuthority(hostnames: readonly string[], nowMs: number): Authority {
@@ -37,7 +37,8 @@ export function makeAuthority(hostnames: readonly string[], nowMs: number): Auth
     { name: "basicConstraints", cA: true, pathLenConstraint: 0, critical: true },
     { name: "keyUsage", keyCertSign: true, critical: true },
     { name: "subjectKeyIdentifier" },
-    // The authority is limited to these hosts. A client that keeps the certificate by mistake therefore trusts it only for these hosts.
+    // The authority can sign certificates only for the hosts for which Plaza responds. A client that keeps the certificate by mistake therefore
+    // trusts the authority only for these hosts.
     nameConstraints(hostnames),
   ]);
   root.sign(authority.privateKey, forge.md.sha256.create());
@@ -48,7 +49,7 @@ export function makeAuthority(hostnames: readonly string[], nowMs: number): Auth
     { name: "extKeyUsage", serverAuth: true },
     { name: "subjectAltName", altNames: hostnames.map((value) => ({ type: DNS_NAME, value })) },
     { name: "subjectKeyIdentifier" },
-    // Python 3.13 and newer versions refuse a certificate without this extension.
+    // Python 3.13 and newer versions refuse a certificate without this extension, which identifies the authority's key.
     { name: "authorityKeyIdentifier", keyIdentifier: root.generateSubjectKeyIdentifier().getBytes() },
   ]);
   leaf.sign(authority.privateKey, forge.md.sha256.create());
@@ -58,7 +59,7 @@ export function makeAuthority(hostnames: readonly string[], nowMs: number): Auth
   };
 }
 
-/** The tag of a DNS name among the general names (RFC 5280, 4.2.1.6). */
+/** The ASN.1 tag of a DNS name in a list of general names (RFC 5280, 4.2.1.6). */
 const DNS_NAME = 2;
 
 interface Keys {
@@ -67,7 +68,7 @@ interface Keys {
 }
 
 function makeKeys(): Keys {
-  // The runtime makes keys a hundred times faster than the package, which is written in JavaScript.
+  // The runtime makes keys a hundred times faster than the certificate package, which is written in JavaScript.
   const { privateKey } = generateKeyPairSync("rsa", {
     modulusLength: KEY_BITS,
     publicKeyEncoding: { type: "spki", format: "pem" },
@@ -88,7 +89,7 @@ interface CertificateParts {
 function certificateOf({ keys, subject, issuer, notBefore, notAfter }: CertificateParts): forge.pki.Certificate {
   const certificate = forge.pki.createCertificate();
   certificate.publicKey = keys.publicKey;
-  // The first byte makes the serial number positive.
+  // The first byte is chosen so that the serial number is positive.
   certificate.serialNumber = `01${forge.util.bytesToHex(forge.random.getBytesSync(SERIAL_BYTES - 1))}`;
   certificate.validity.notBefore = notBefore;
   certificate.validity.notAfter = notAfter;
@@ -97,7 +98,7 @@ function certificateOf({ keys, subject, issuer, notBefore, notAfter }: Certifica
   return certificate;
 }
 
-/** Returns the extension that allows the authority to sign only for these names and for names below them (RFC 5280, 4.2.1.10). */
+/** Returns the extension that allows the authority to sign only for the given names and for their subdomains (RFC 5280, 4.2.1.10). */
 function nameConstraints(hostnames: readonly string[]): { id: string; critical: boolean; value: forge.asn1.Asn1 } {
   const { asn1 } = forge;
   const { SEQUENCE } = asn1.Type;

@@ -4,7 +4,7 @@ import { afterThisTest } from "#harness/cleanup";
 import { type ConnectProxyOptions, startConnectProxy } from "./connect-proxy.ts";
 import { UpstreamProxies } from "./upstream-proxies.ts";
 
-/** A server that returns the bytes of each connection, with a word in front. */
+/** Starts a server that returns the bytes that it receives, with a word before them. */
 async function echo(word: string, seen: string[] = []): Promise<number> {
   return listen(
     createServer((socket) => {
@@ -43,7 +43,7 @@ async function proxy(options: Partial<ConnectProxyOptions> = {}, variables: Reco
   return started;
 }
 
-/** Sends texts, each after the response to the one before, and returns all that came back. */
+/** Sends the texts one after another, each after the response to the previous text, and returns all received bytes. */
 async function talk(port: number, ...texts: readonly string[]): Promise<string> {
   const socket = connect(port, "127.0.0.1");
   afterThisTest(() => socket.destroy());
@@ -125,7 +125,7 @@ describe("the proxy", () => {
     ]);
     await talk(port, "GET http://example.org/x HTTP/1.1\r\nHost: example.org\r\n\r\n");
     expect(seen.splice(0)).toEqual(["GET http://example.org:80/x HTTP/1.1\r\nHost: example.org\r\nConnection: close\r\n\r\n"]);
-    // This machine is reached directly.
+    // Requests to this machine do not use the upstream proxy.
     expect(await talk(port, tunnel(`127.0.0.1:${direct}`), "hello")).toBe(`${ESTABLISHED}direct:hello`);
     expect(seen).toEqual([]);
     const proxies = new UpstreamProxies({ ...named, NO_PROXY: "other.test, .inner.test, *.last.test, port.test:8443" });

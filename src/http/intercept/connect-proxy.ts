@@ -11,11 +11,11 @@ import { isLocal, type UpstreamProxies, type UpstreamProxy } from "./upstream-pr
 export interface ConnectProxyOptions {
   /** The host names for which Plaza responds, in lower case. */
   readonly hostnames: ReadonlySet<string>;
-  /** The port on loopback on which Plaza serves these hosts over TLS. */
+  /** The port on loopback on which Plaza serves the named hosts over TLS. */
   readonly port: number;
   /** The certificate of the authority that signed the hosts' certificate, in PEM. */
   readonly authority: string;
-  /** Whether all other hosts are refused, except addresses of this machine. */
+  /** Whether the proxy refuses all hosts that are not named, except addresses of this machine. */
   readonly isOnly: boolean;
   readonly upstream: UpstreamProxies;
 }
@@ -28,13 +28,13 @@ export interface ConnectProxy {
 }
 
 const LOOPBACK = "127.0.0.1";
-/** The maximum number of connections of one command. Test suites open some hundred connections. */
+/** The maximum number of connections that one command may have to the proxy. Test suites open some hundred connections. */
 const CONNECTIONS_MAX = 1_024;
 /** The time limit for the head of a request, the same as for requests to the graph. */
 const HEAD_MS_MAX = 10_000;
 /** The time limit for a connection to another server. Operating systems try to connect for one to two minutes. */
 const CONNECT_MS_MAX = 30_000;
-/** A tunnel without bytes ends after this time. Web sockets and long polls are silent for some minutes. */
+/** The proxy ends a tunnel that has carried no bytes for this time. Web sockets and long polls are silent for some minutes. */
 const IDLE_MS_MAX = 3_600_000;
 
 export async function startConnectProxy(options: ConnectProxyOptions): Promise<ConnectProxy> {
@@ -117,7 +117,10 @@ function joinOther(client: Socket, head: ProxyHead, upstream: UpstreamProxy | un
   join(client, server, isSecure ? "secureConnect" : "connect", begin, head.rest);
 }
 
-/** Passes bytes on in both directions after `server` is connected. When one side ends, the other side is ended too. */
+/**
+ * After `server` is connected, passes bytes between the client and the server in both directions. When one side of the tunnel ends, the function ends
+ * the other side too.
+ */
 function join(client: Socket, server: Socket, connected: "connect" | "secureConnect", begin: () => void, rest: Buffer): void {
   let isConnected = false;
   server.setTimeout(CONNECT_MS_MAX, () => server.destroy());

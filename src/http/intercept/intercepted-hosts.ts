@@ -1,6 +1,5 @@
 /**
- * Internet hosts for which a server responds over TLS on loopback. A proxy passes the connections of programs to the server that responds for these
- * hosts (D-380).
+ * Internet hosts for which a server responds over TLS on loopback. A proxy passes the connections of programs to this local server (D-380).
  */
 import type { ServedCertificate } from "#config/certificate";
 import type { Config } from "#config/config";
@@ -12,8 +11,8 @@ export interface InterceptedHosts {
 }
 
 /**
- * Returns the options of the listener for these hosts. Links in the listener's responses begin with these hosts, whatever the server's own address
- * is.
+ * Returns the options of the listener that responds for the intercepted hosts. Links in the listener's responses begin with the name of an
+ * intercepted host, whatever the server's own address is.
  */
 export function configOfIntercepted(config: Config, { surfaces }: InterceptedHosts): Config {
   const hosts = surfaces.flatMap(({ hostname }) => hostname ?? []);

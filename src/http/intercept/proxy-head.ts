@@ -1,6 +1,6 @@
 /** Reads the head of a request to a proxy, which is `CONNECT host:port`, or a request with an absolute address. */
 
-/** The maximum number of bytes of a head. Common proxies accept heads of 8 to 64 KiB. */
+/** The maximum number of bytes in the head of a request to the proxy. Common proxies accept heads of 8 to 64 KiB. */
 const HEAD_BYTES_MAX = 16_384;
 
 export interface ProxyTarget {
@@ -18,7 +18,7 @@ export interface ProxyHead extends ProxyTarget {
   readonly path: string;
   /** The header lines as the client sent them. */
   readonly headers: readonly string[];
-  /** The bytes after the head. */
+  /** The bytes that arrived after the head. */
   readonly rest: Buffer;
 }
 
@@ -54,8 +54,8 @@ const hostnameOf = ({ hostname }: URL): string =>
 const FOR_PROXY = ["connection", "keep-alive", "proxy-connection", "proxy-authorization"];
 
 /**
- * Returns the head of a request with an absolute address, for the next server. The connection ends with the response, so the proxy does not have to
- * parse the bytes after the head.
+ * Returns the head of a request with an absolute address, for the next server. The head says that the connection ends after the response, so the
+ * proxy does not have to parse the bytes after the head.
  */
 export function forwardedHead({ method, headers }: ProxyHead, address: string, further: readonly string[] = []): string {
   const kept = headers.filter((line) => !FOR_PROXY.includes(line.slice(0, line.indexOf(":")).toLowerCase()));

@@ -1,6 +1,9 @@
 /** Counts how often a command tried to reach each host that `--only` refused. */
 
-/** The maximum number of hosts whose names are stored. Nobody would read a longer report, and a flood of names must not use up the memory. */
+/**
+ * The maximum number of hosts whose names are stored. The number is limited because nobody would read a longer report, and because a flood of names
+ * must not use up the memory.
+ */
 const HOSTS_MAX = 100;
 
 export interface TriedHost {

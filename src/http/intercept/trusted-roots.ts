@@ -1,6 +1,6 @@
 /**
  * Writes the certificate files that a command trusts. Most variables replace the root certificates of a program, so each file contains the roots that
- * the program would have used, and this run's authority.
+ * the program would have used, and the certificate of this run's authority.
  */
 import { createHash } from "node:crypto";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
@@ -22,7 +22,7 @@ function readRoots(file: string): string | undefined {
     const text = size <= ROOTS_BYTES_MAX ? readFileSync(file, "utf8") : "";
     return text.includes("-----BEGIN CERTIFICATE-----") ? text : undefined;
   } catch {
-    // The file does not exist, is a folder, or cannot be read, so the user's programs could not use it either.
+    // If the file of root certificates does not exist, is a folder or cannot be read, the user's programs could not use it either.
     return undefined;
   }
 }
@@ -42,19 +42,22 @@ export class TrustedRoots {
   }
 
   /**
-   * Returns the path of a file with root certificates and the authority. The root certificates come from the user's file `own`, or else from the
-   * system.
+   * Returns the path of a file with root certificates and the certificate of the authority. The root certificates come from the user's file `own`, or
+   * else from the system.
    */
   replacing(own: string | undefined): string {
     return this.#fileOf(own, (own === undefined || own === "" ? undefined : readRoots(own)) ?? this.#system);
   }
 
-  /** Returns the path of a file with the user's own additional roots and the authority, for a variable that adds to the roots of a program. */
+  /**
+   * Returns the path of a file with the user's own additional root certificates and the certificate of the authority, for a variable that adds root
+   * certificates to those of a program.
+   */
   adding(own: string | undefined): string {
     return this.#fileOf(`+${own ?? ""}`, own === undefined || own === "" ? "" : (readRoots(own) ?? ""));
   }
 
-  /** Returns the path of a Java trust store with the system's roots and the authority. */
+  /** Returns the path of a Java trust store with the system's root certificates and the certificate of the authority. */
   forJava(): string {
     const path = join(this.#folder, "roots.jks");
     writeFileSync(path, javaTrustStore(certificatesIn(`${this.#system}\n${this.#authority}`)));

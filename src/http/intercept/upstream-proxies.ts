@@ -7,7 +7,7 @@ export interface UpstreamProxy {
   readonly hostname: string;
   readonly port: number;
   readonly isSecure: boolean;
-  /** The header line with the credentials from the proxy's address. The list is empty if the address has no credentials. */
+  /** The header line with the credentials from the proxy's address. The list of header lines is empty if the proxy's address has no credentials. */
   readonly authorization: readonly string[];
 }
 

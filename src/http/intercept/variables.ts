@@ -1,4 +1,4 @@
-/** Makes the variables by which programs in different languages find the proxy and trust this run's authority. */
+/** Makes the environment variables by which programs in different languages find the proxy and trust this run's authority. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { variableOf } from "#config/option";
@@ -6,7 +6,7 @@ import preload from "./preload.cjs" with { type: "text" };
 import { JAVA_STORE_PASSWORD, TrustedRoots } from "./trusted-roots.ts";
 
 export interface InterceptedBy {
-  /** A folder of this run, into which the files are written. */
+  /** A folder of this run, into which the certificate files are written. */
   readonly folder: string;
   /** The certificate of this run's authority in PEM. */
   readonly authority: string;
@@ -25,12 +25,15 @@ type Variables = Readonly<Record<string, string | undefined>>;
  */
 const LOOPBACK = "localhost,127.0.0.1,::1,.localhost";
 
-/** The variables that replace the root certificates of a program. */
+/** The environment variables that replace the root certificates of a program. */
 const REPLACING = ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"];
-/** The variables that add root certificates to those of a program. */
+/** The environment variables that add root certificates to those of a program. */
 const ADDING = ["NODE_EXTRA_CA_CERTS", "DENO_CERT"];
 
-/** Writes the files, and returns the variables. `given` are the user's own variables; some of the returned values begin with the user's value. */
+/**
+ * Writes the certificate files, and returns the environment variables for the command. `given` are the user's own variables; the returned values of
+ * some variables begin with the value that the user has set.
+ */
 export function interceptionVariables(by: InterceptedBy, given: Variables): Record<string, string> {
   const roots = new TrustedRoots(by.folder, by.authority);
   const proxy = `http://127.0.0.1:${by.proxyPort}`;
@@ -43,7 +46,8 @@ export function interceptionVariables(by: InterceptedBy, given: Variables): Reco
     NODE_OPTIONS: appended(given.NODE_OPTIONS, `--require ${quoted(preloadFile(by))}`),
     JAVA_TOOL_OPTIONS: appended(given.JAVA_TOOL_OPTIONS, javaOptions(by.proxyPort, roots.forJava()).join(" ")),
     PHP_INI_SCAN_DIR: `${given.PHP_INI_SCAN_DIR ?? ""}${delimiter}${phpFolder(by.folder, roots.replacing(given.SSL_CERT_FILE))}`,
-    // People use these two variables to configure programs that do not read the other variables, such as browsers.
+    // People use the variables for the proxy's address and the certificate file to configure programs that do not read the other variables, such as
+    // browsers.
     [variableOf("proxy_url")]: proxy,
     [variableOf("ca_file")]: roots.adding(undefined),
   };

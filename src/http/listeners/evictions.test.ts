@@ -16,13 +16,13 @@ interface Fake {
 
 interface Given {
   readonly from?: string;
-  /** The time since which the connection waits. Undefined if the server works on a request of the connection. */
+  /** The time at which the connection began to wait. The time is undefined if the server works on a request of the connection. */
   readonly since?: number;
   readonly waitsFor?: string;
   readonly bytes?: number;
 }
 
-/** Connections that record which of them are closed, in order. */
+/** Connections that record the order in which the server closes them. */
 function evicting(limits: { connectionsMax?: number; connectionBytesMax?: number }) {
   const open = new Set<Fake & { abort(): void }>();
   const closed: string[] = [];

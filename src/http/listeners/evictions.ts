@@ -1,6 +1,6 @@
 /**
- * Chooses the connections that the server closes if too many are open (D-98), or if they occupy too much memory. A client that opens thousands of
- * connections, or does not read its responses, therefore never keeps other clients out.
+ * Chooses the connections that the server closes if too many connections are open (D-98), or if the connections occupy too much memory. A client that
+ * opens thousands of connections, or does not read its responses, therefore never keeps other clients out.
  */
 import { nextTurn } from "#kernel/turns";
 import type { ConnectionMetrics } from "#telemetry/request-metrics";
@@ -18,8 +18,8 @@ interface Evictable {
 }
 
 /**
- * The fraction of the limit by which the number of connections may exceed the limit for a moment. If more connections are open, some are closed
- * immediately, because the system allows few open files.
+ * The fraction of the limit by which the number of connections may exceed the limit for a short time. If the number is exceeded by more than this
+ * fraction, the server closes some connections immediately, because the system allows few open files.
  */
 const BURST_PART = 1 / 4;
 /** The number of connections that are closed if the process cannot open any more files. */
@@ -60,8 +60,8 @@ export class Evictions {
   }
 
   /**
-   * Closes the connections above the limit. Before the server closes connections, it reads the bytes that new connections have sent, because until
-   * then a connection with a request looks idle.
+   * Closes the connections above the limit. Before the server closes connections, it reads the bytes that new connections have sent, because a
+   * connection whose request is not read yet looks idle.
    */
   async #evictExcess(): Promise<void> {
     this.#isEvicting = true;
@@ -72,8 +72,8 @@ export class Evictions {
   }
 
   /**
-   * Closes `count` waiting connections. Each step closes half of the connections that remain to be closed, because after a step another group may be
-   * the largest.
+   * Closes `count` waiting connections. Each step closes half of the connections that remain to be closed, because another group of connections may
+   * be the largest after each step.
    */
   #evictWaiting(count: number): void {
     for (let left = count; left > 0; ) {

@@ -24,7 +24,7 @@ test("a client may end its side after its request, and still gets the response",
   });
   const ended = new Promise((resolve) => socket.once("close", resolve).once("end", resolve));
   await new Promise<void>((resolve) => socket.end("GET /held HTTP/1.1\r\nHost: h\r\n\r\n", resolve));
-  // The bytes of the first connection were read before the bytes that come on another connection.
+  // The server has read the bytes of the first connection before bytes arrive on another connection.
   await exchange(graph.port, ["GET /1 HTTP/1.1\r\nHost: h\r\n\r\n"]);
   release();
   await ended;

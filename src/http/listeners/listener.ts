@@ -40,7 +40,7 @@ export interface Listener {
   stop(graceMs: number, whenClosed?: () => void): Promise<void>;
 }
 
-/** The interval at which time limits are checked. A time limit can be exceeded by this interval. */
+/** The interval at which time limits are checked. A connection can exceed its time limits by up to this interval. */
 const CHECK_EVERY_MS = 1_000;
 /**
  * The maximum number of turns of the event loop in which a stopping listener reads from clients that have connected. In one turn all waiting
@@ -53,7 +53,7 @@ export function listen(options: ListenOptions): Listener {
   const { hostname, port, certificate, reusePort = false } = options;
   const connections = new Connections(options);
   const socket = certificate === undefined ? connections.handlers : connections.handlersOver(certificate);
-  // The half-open option is set because a client may end its side after its request and still read the response.
+  // The half-open option is set because a client may end its side of the connection after its request and still read the response.
   const listener = bind({ hostname, port, reusePort, allowHalfOpen: true, socket });
   connections.watch();
   return {
@@ -83,7 +83,7 @@ export interface ReservedPort {
 }
 
 /**
- * Chooses a port for several processes and reserves it. With `port` 0 the system picks a free port. Throws if this process cannot listen at the
+ * Chooses a port for several processes and reserves the port. With `port` 0 the system picks a free port. Throws if this process cannot listen at the
  * address.
  */
 export function reservePort(hostname: string, port: number): ReservedPort {
@@ -96,7 +96,7 @@ export function reservePort(hostname: string, port: number): ReservedPort {
 const HTTP_1_1 = Buffer.from("\x08http/1.1");
 
 /**
- * Returns the options that turn an accepted connection into a TLS connection. Bun's types have such upgrades only for clients. `isServer` is the
+ * Returns the options that turn an accepted connection into a TLS connection. Bun's types have upgrades to TLS only for clients. `isServer` is the
  * option that Bun's own `node:tls` uses.
  */
 const upgrade = (pair: CertificateAndKey, socket: SocketHandler<Connection>): TLSUpgradeOptions<Connection> & { readonly isServer: true } => ({
@@ -137,20 +137,20 @@ class Connections implements ConnectionOwner<Connection> {
     drain: (socket: Socket<Connection>): void => socket.data.drained(),
     end: (socket: Socket<Connection>): void => socket.data.peerEnded(),
     close: (socket: Socket<Connection>): void => socket.data.closed(),
-    // The handler ignores the error, because the socket reports its close after the error.
+    // The handler ignores the socket's error, because the socket also reports its close after the error.
     error: (): void => {},
   };
 
   /**
-   * Returns the handlers for a port with TLS. Each accepted connection is upgraded to TLS with the certificate of that moment, because a listener of
-   * Bun never changes its first certificate. The time limit of a head includes the handshake.
+   * Returns the handlers for a port with TLS. Each accepted connection is upgraded to TLS with the certificate that is valid at that moment, because
+   * a listener of Bun never changes its first certificate. The time limit for the head of a request includes the TLS handshake.
    */
   handlersOver(certificate: ServedCertificate): SocketHandler<Connection> {
     // If a handler for handshakes is given, Bun opens the TLS socket before the handshake, so that the socket can be ended if no handshake arrives.
     const handlers = { ...this.handlers, handshake: (): void => {} };
     return {
       open: (accepted) => void accepted.upgradeTLS(upgrade(certificate.current, handlers)),
-      // The bytes of this socket are encrypted. The handlers of the TLS socket get the decrypted bytes.
+      // The accepted socket gets the encrypted bytes. The handlers of the TLS socket get the decrypted bytes.
       data: () => {},
       error: () => {},
     };
@@ -167,7 +167,7 @@ class Connections implements ConnectionOwner<Connection> {
   }
 
   watch(): void {
-    // A timer does the check, because no event happens while no bytes arrive.
+    // A timer checks the time limits, because no event happens while no bytes arrive.
     this.#checking = setInterval(() => this.#checkTime(), CHECK_EVERY_MS);
   }
 
@@ -185,7 +185,7 @@ class Connections implements ConnectionOwner<Connection> {
     });
     for (const connection of [...this.#open]) connection.endIfIdle();
     if (this.#open.size > 0) {
-      // A timer limits the wait, because running requests may wait for other servers.
+      // A timer limits the wait for running requests, because these requests may wait for other servers.
       const timer = setTimeout(() => this.#abortAll(), graceMs);
       await none;
       clearTimeout(timer);

@@ -15,7 +15,7 @@ export interface RedirectOptions {
   readonly publicUrl: string | undefined;
 }
 
-/** The port of https, which addresses leave out. Addresses contain every other port. */
+/** The default port of https, which is left out of addresses. Addresses contain every port except the default port of https. */
 const HTTPS_PORT = 443;
 
 /** Starts to listen. Throws if the listener cannot listen at the address. */

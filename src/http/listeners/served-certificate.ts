@@ -1,9 +1,9 @@
-/** The certificate of the graph and of the control API. The server loads the certificate again when the certificate's files change. */
+/** The TLS certificate of the graph and of the control API. The server loads the certificate again when the certificate's files change. */
 import { Certificate } from "#config/certificate";
 import type { Config } from "#config/config";
 import type { Log } from "#telemetry/log";
 
-/** D-353: returns the header that tells browsers to use only TLS. The graph and the control API send this header. */
+/** D-353: returns the header that tells browsers to use only TLS. The graph and the control API send this header, Strict-Transport-Security. */
 export const hstsHeaders = (seconds: number): Readonly<Record<string, string>> =>
   seconds === 0 ? {} : { "strict-transport-security": `max-age=${seconds}` };
 

@@ -1,4 +1,4 @@
-/** D-04, D-90: the response to OPTIONS for an address. The tests have an operation of each method at each kind of address. */
+/** D-04, D-90: checks the response to OPTIONS for an address. The tests declare an operation of each method for each form of address. */
 import { expect, test } from "bun:test";
 import type { Registry } from "#graph/contract/registry";
 import type { SurfaceName } from "#graph/pipeline/request";
@@ -12,7 +12,7 @@ interface Served {
   readonly clientsSurfaces?: readonly string[];
 }
 
-/** A registry of these operations. An operation without `method` is a node that is only read. */
+/** Makes a registry of the given operations. An operation without `method` declares a node that can only be read. */
 function registryOf(...served: readonly Served[]): Registry {
   const endpoints = served.map(({ edge, method, nodeType, surfaces = ["base"], clientsSurfaces }) => ({
     access: { surfaces, ...(clientsSurfaces === undefined ? {} : { clientsSurfaces }) },

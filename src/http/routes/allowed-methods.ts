@@ -1,6 +1,6 @@
 /**
- * Finds the methods that the response to OPTIONS lists: the methods of all operations at an address of this form. The server finds the methods
- * without reading stored data (D-04, D-90).
+ * Finds the methods that the response to OPTIONS lists: the methods of all operations at an address of this form. The server finds the methods of an
+ * address without reading stored data (D-04, D-90).
  */
 import type { Registry } from "#graph/contract/registry";
 import { parseAddress } from "#graph/pipeline/address";
@@ -10,7 +10,10 @@ import type { Profile } from "#graph/worlds/world";
 
 const ORDER = ["GET", "HEAD", "POST", "DELETE", "OPTIONS"];
 
-/** Returns the methods as the value of the header Allow. `isOwn` is true if the address is one of the server's own, which serve GET. */
+/**
+ * Returns the allowed methods as the value of the header Allow. `isOwn` is true if the address belongs to one of the server's own routes, which serve
+ * GET.
+ */
 export function allowedMethods(registry: Registry, profile: Profile, surface: SurfaceName, path: string, isOwn: boolean): string {
   const methods = new Set(isOwn ? ["GET", "OPTIONS"] : ["OPTIONS"]);
   for (const method of methodsAt(registry, profile, surface, path)) methods.add(method);

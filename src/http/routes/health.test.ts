@@ -1,4 +1,4 @@
-/** D-349, D-350: checks what a load balancer sees of a server, and what happens to requests while the server ends. */
+/** D-349, D-350: checks what a load balancer sees of a server, and what happens to requests while the server shuts down. */
 import { describe, expect, spyOn, test } from "bun:test";
 import { connect } from "node:net";
 import { afterThisTest } from "#harness/cleanup";
@@ -83,7 +83,7 @@ describe("health on the port of the graph", () => {
   });
 });
 
-/** A client that keeps its connection. */
+/** Opens a client that keeps its connection open. */
 function kept(port: number) {
   const socket = connect(port, "127.0.0.1");
   afterThisTest(() => socket.destroy());

@@ -5,14 +5,14 @@ import { within } from "#kernel/turns";
 import type { RequestHead } from "../http1/request-head.ts";
 import type { TextResponse } from "../http1/response-writer.ts";
 
-/** `draining` means that the server still serves requests, and will end soon. `unavailable` means that the database does not respond. */
+/** `draining` means that the server still serves requests, but will shut down soon. `unavailable` means that the database does not respond. */
 export type Readiness = "ready" | "draining" | "unavailable";
 
-/** The time in which the database must respond. Load balancers wait some seconds for a check. */
+/** The time in which the database must respond to a health check. Load balancers wait some seconds for the response to a health check. */
 const PING_WITHIN_MS = 2_000;
 
 export class Health {
-  /** Whether the server has been told to end. */
+  /** Whether the server has been told to shut down. */
   isDraining = false;
   readonly #ping: () => Promise<void>;
   #checking: Promise<boolean> | undefined;
@@ -22,7 +22,7 @@ export class Health {
     this.#ping = ping;
   }
 
-  /** Whether the server is ready. Anybody can send checks, so checks that arrive together share one ping of the database. */
+  /** Whether the server is ready. Anybody can send health checks, so health checks that arrive together share one ping of the database. */
   async readiness(): Promise<Readiness> {
     if (this.isDraining) return "draining";
     this.#checking ??= this.#isDatabaseThere();

@@ -1,4 +1,4 @@
-/** The login dialog over HTTP: the page, its headers, and requests of other pages. */
+/** Checks the login dialog over HTTP: its page, the page's headers, and requests that other web pages send. */
 import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { startTestServer } from "#cli/test-server";
@@ -43,7 +43,7 @@ test("D-381: a person logs in with a page without scripts, which nothing can fra
   const answer = await ask("/v26.0/dialog/oauth", { method: "POST", body: fields, headers });
   expect([answer.status, await answer.text()]).toEqual([303, ""]);
   expect(answer.headers.get("location")).toMatch(/^http:\/\/127\.0\.0\.1:9000\/back\?code=[\w-]{43}&state=s$/);
-  // A further dialog of this browser has the same cookie, so that two tabs work.
+  // A second dialog in the same browser uses the same cookie, so that dialogs in two tabs work.
   expect((await ask(`/${dialog()}`, { headers })).headers.get("set-cookie")).toBeNull();
   expect((await ask(`/${dialog("myshop://done")}`)).headers.get("content-security-policy")).toContain("form-action 'self' myshop:;");
 });
@@ -111,9 +111,9 @@ test("D-390: without a sandbox the operator's page says who signed in", async ()
   const body = new URLSearchParams({ form_token: tokenIn(html), scope: "email", action: "allow" });
   const answer = await ask("/v26.0/dialog/oauth", { method: "POST", body, headers });
   expect(answer.headers.get("location")).toMatch(/^http:\/\/127\.0\.0\.1:9000\/back\?code=[\w-]{43}&state=s$/);
-  // A form of another site comes without the cookie.
+  // The browser sends the form of another site without the dialog's cookie.
   expect((await ask("/v26.0/dialog/oauth", { method: "POST", body })).status).toBe(400);
-  // An answer for another browser leads to no form.
+  // If the sign-in page reports a person for another browser, the server does not show the form.
   expect((await ask(`${back.pathname}${back.search}`)).status).toBe(400);
   // The request of the app is checked before anybody signs in.
   expect((await ask(`/${dialog("https://evil.example/")}`)).headers.get("location")).toBeNull();

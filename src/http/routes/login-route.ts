@@ -4,11 +4,11 @@ import { randomSecret, realNowMs } from "#system";
 import type { PageRoute, RouteDestination } from "./extra-routes.ts";
 
 /**
- * The cookie that binds a form and a sign-in to a browser. The cookie does not say who signed in. With `SameSite=Lax` a browser also sends the cookie
- * when an app or the sign-in page sends a person here, but not together with a form of another site.
+ * The cookie that binds a form and a sign-in to a browser. The cookie of the login dialog does not say who signed in. With `SameSite=Lax` a browser
+ * also sends the cookie when an app or the sign-in page sends a person here, but not when another site sends a form.
  */
 const COOKIE = "plaza_login";
-/** 24 random bytes are 192 bits. */
+/** A value of 24 random bytes has 192 bits. */
 const COOKIE_BYTES = 24;
 const COOKIE_VALUE = /^[A-Za-z0-9_-]{32}$/;
 const NONCE_BYTES = 12;
@@ -30,8 +30,8 @@ interface LoginOptions {
 }
 
 /**
- * Returns the routes of the dialog. In a sandbox the person chooses who she is. With `sign_in_url` the operator's page reports who signed in (D-390).
- * If the server is not a sandbox and has no `sign_in_url`, it cannot learn who the person is, so it has no dialog.
+ * Returns the routes of the login dialog. In a sandbox the person chooses her account in the dialog. With `sign_in_url` the operator's page reports
+ * who signed in (D-390). If the server is not a sandbox and has no `sign_in_url`, it cannot learn who the person is, so it has no dialog.
  */
 export function loginRoutes({ sandbox, sign_in_url, sign_in_key }: LoginOptions): readonly PageRoute[] {
   const signInPage = sign_in_url === undefined || sign_in_key === undefined ? undefined : { url: sign_in_url, key: sign_in_key };
@@ -95,8 +95,8 @@ const pageOf = (title: string, nonce: string, body: string, style = ""): string 
 const problemPage = (text: string, nonce: string): string => pageOf("Login", nonce, `<h1>This login cannot continue</h1><p>${escaped(text)}</p>`);
 
 /**
- * Returns styles that hide the boxes of permissions for which the dialog does not ask the chosen person. The server decides about the permissions
- * itself, whatever the browser shows.
+ * Returns styles that hide the checkboxes of those permissions that the dialog does not request from the chosen person. The server itself checks
+ * which permissions are granted, whatever the browser shows.
  */
 const hiddenBoxes = ({ people, scopes }: Form): string =>
   people

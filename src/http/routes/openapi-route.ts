@@ -1,5 +1,6 @@
 /**
- * Serves `{base_url}/openapi.json`, with the addresses that the client used (operating.md). `?type=` and `?surface=` select a part of the document.
+ * Serves `{base_url}/openapi.json`, with the addresses that the client used (operating.md). The parameters `?type=` and `?surface=` select a part of
+ * the document.
  */
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import type { SurfaceName } from "#graph/pipeline/request";
@@ -15,8 +16,8 @@ import { refusal } from "../refusals.ts";
 import type { RouteHandler } from "./extra-routes.ts";
 
 /**
- * The maximum number of cached documents. Making a document takes some 100 ms, so the last documents are cached. A document has up to a megabyte, and
- * callers can use any host, so only few documents are cached.
+ * The maximum number of cached documents. Making an OpenAPI document takes some 100 ms, so the server caches the last documents. A document has up to
+ * a megabyte, and each host that a caller uses needs its own document, so the server caches only few documents.
  */
 const TEXTS_MAX = 8;
 
@@ -41,7 +42,7 @@ export function openapiRoute(deps: RequestDeps, surfaces: readonly SurfaceAddres
     const { profile, calendar } = world;
     const only = { ...(type === undefined ? {} : { type }), ...(surface === undefined ? {} : { surface }) };
     const options = { profile, calendar, now: unixSeconds(world.clock), addresses, ...only };
-    // If no type is selected, every surface serves at least one operation, so only a selected type can lead to an empty document.
+    // Every surface serves at least one operation, so a document can be empty only if the request selects a type.
     if (surface !== undefined && servedAddresses(deps.registry, options).length === 0)
       return refused(invalidParameter("surface", `must be a surface that serves the type ${type}`));
     const known = texts.get(calendar) ?? new BoundedMap(TEXTS_MAX);
@@ -64,7 +65,7 @@ function problemOf(given: URLSearchParams, { registry }: RequestDeps, surfaces: 
   return undefined;
 }
 
-/** Returns the address of a surface. A surface with its own host name is served at the root of that host (D-01). */
+/** Returns the address of a surface for the OpenAPI document. A surface with its own host name is served at the root of that host (D-01). */
 function addressOf({ hostname, mount }: SurfaceAddress, baseUrl: string): string {
   return hostname === undefined ? `${baseUrl}${mount}` : atHostname(baseUrl, hostname);
 }

@@ -1,4 +1,4 @@
-/** The server's own routes on the graph's port that are not part of the graph (operating.md). */
+/** The server's own routes on the graph's port, which are not part of the graph (operating.md). */
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import type { SurfaceAddress } from "../destinations/destinations.ts";
 import type { ExtraRoutes, RouteHandler } from "./extra-routes.ts";
@@ -18,7 +18,7 @@ export const ownRoutes = (deps: RequestDeps, surfaces: readonly SurfaceAddress[]
     [PLAYER_PATH, playerRoute(deps, options)],
   ]);
 
-/** Serves the home page. The page contains no secret, and the address is the only text from the request. */
+/** Serves the home page. The page contains no secret, and the address is the only text on it that comes from the request. */
 const homeRoute =
   (newestVersion: () => string): RouteHandler =>
   (_, { baseUrl }) => {
@@ -40,7 +40,7 @@ const homeRoute =
 
 const HTML_HEADERS = {
   "content-type": "text/html; charset=UTF-8",
-  // The page has no script and loads no other files.
+  // The home page has no script and loads no other files.
   "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
   "x-content-type-options": "nosniff",
   // A cache must distinguish requests by the header Accept, because clients that are not browsers get the error for an unknown path at `/`.

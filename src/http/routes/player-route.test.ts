@@ -1,4 +1,4 @@
-/** The addresses of the player, and the country from which somebody watches. */
+/** Checks the addresses of the player, and the country from which somebody watches. */
 import { expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -82,7 +82,7 @@ test("LIVE-24, LIVE-27, LIVE-28: an unavailable video says why, with a status th
     return `${response.status} ${/<p>(.*)<\/p>/.exec(await response.text())?.[1]}`;
   };
   expect(await refusal("/player/4?country=FR")).toBe("403 This video is not available in your country.");
-  // If a video is about to start, its page waits by itself.
+  // If a video is about to start, the page of the video waits for the start by itself.
   expect(await refusal("/player/5")).toBe("200 The video begins soon.");
   const source = /data-source="([^"]+)"/.exec(await (await get("/player/5")).text())?.[1];
   expect(await refusal(`/player/${source}`)).toBe("503 The video begins soon.");

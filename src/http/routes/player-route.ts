@@ -18,7 +18,7 @@ export interface PlayerOptions {
 
 const LIBRARY = "hls.js";
 const PLAYLIST = "live.m3u8";
-/** The size of the random value that allows the page's own scripts. Each page has a new value of 96 bits. */
+/** The size of the random value that allows the page's own scripts. Each page has a new random value of 96 bits. */
 const NONCE_BYTES = 12;
 
 const TEXTS: Readonly<Record<Exclude<PlaybackRefusal, "missing">, string>> = {
@@ -77,7 +77,7 @@ async function libraryResponse(): Promise<Response> {
 
 function refused(deps: RequestDeps, destination: RouteDestination, reason: PlaybackRefusal): Response {
   if (reason !== "missing") return page(STATUSES[reason], refusalPage(TEXTS[reason]));
-  // The response has the same bytes as for any path that does not exist, so that nobody learns which videos exist.
+  // The response has the same bytes as the response for any path that does not exist, so that nobody learns which videos exist.
   const { status, headers, body } = refusal(deps, destination.world, "base", unknownPath(destination.path), "wrapped");
   return new Response(body, { status, headers: { ...headers, "cache-control": "no-store" } });
 }
@@ -88,7 +88,10 @@ const page = (status: number, { html, contentSecurityPolicy }: PageResponse): Re
     headers: { ...HEADERS, "content-type": "text/html; charset=utf-8", "content-security-policy": contentSecurityPolicy },
   });
 
-/** Returns the viewer, and the country from which the viewer watches. If the viewer chooses a country, a proxy's header is ignored. */
+/**
+ * Returns the viewer, and the country from which the viewer watches. If the viewer chooses a country, the function ignores a proxy's header with the
+ * country.
+ */
 function viewerOf(request: Request, { isFromProxy }: RouteDestination, options: PlayerOptions): Viewer {
   const { isCountryChosen, countryHeader } = options;
   const chosen = isCountryChosen ? new URL(request.url).searchParams.get("country") : null;
@@ -100,15 +103,18 @@ function viewerOf(request: Request, { isFromProxy }: RouteDestination, options: 
 /** LIVE-27: the names by which browsers of phones and tablets identify themselves. */
 const MOBILE = /Mobi|Android|iPhone|iPad|iPod/;
 
-/** The page that `embed_html` shows in a frame. On the page hls.js plays the recording, during the broadcast and afterwards. */
+/**
+ * The page of the player, which `embed_html` shows in a frame. On the page of the player, hls.js plays the recording during the broadcast and
+ * afterwards.
+ */
 
 const STYLE =
   "html,body{margin:0;height:100%;background:#000;color:#ddd;font:16px system-ui,sans-serif}video{width:100%;height:100%;display:block}" +
   "p{position:absolute;inset:0;display:flex;align-items:center;justify-content:center;margin:1em;text-align:center;pointer-events:none}[hidden]{display:none}";
 
 /**
- * The script of the page, which runs in the browser. Until there is something to play, the playlist's response has the status 503, and hls.js
- * requests the playlist again. The player stays some 2 s behind the newest segment, and plays a little faster if it falls behind.
+ * The script of the player's page, which runs in the browser. As long as the video has no segment to play, the playlist's response has the status
+ * 503, and hls.js requests the playlist again. The player stays some 2 s behind the newest segment, and plays a little faster if it falls behind.
  */
 const SCRIPT = `
 const video = document.querySelector("video"), note = document.querySelector("p"), source = video.dataset.source;
