@@ -22,8 +22,8 @@ export const ROOT: string = isSource
   : join(isExecutable ? dirname(process.execPath) : import.meta.dirname, "..");
 
 /**
- * The script that runs this program, if the program is not a single executable. The script is beside this module, because all files of a bundle are
- * in one folder.
+ * The script that runs this program, if the program is not a single executable. All files of a bundle are in one folder, so the script is beside this
+ * module.
  */
 const PROGRAM: string = isSource ? join(ROOT, "src/cli/plaza.ts") : join(import.meta.dirname, "plaza.js");
 

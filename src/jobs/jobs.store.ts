@@ -38,8 +38,8 @@ export async function findDueTime(reader: Reader, kind: string, key: string): Pr
 }
 
 /**
- * The waiting jobs that are due, earliest first. The result leaves out the jobs that `full` excludes. On PostgreSQL the rows stay locked until the
- * transaction ends.
+ * The waiting jobs that are due, earliest first. The result leaves out the jobs that may not begin because of `full`. On PostgreSQL the rows stay
+ * locked until the transaction ends.
  */
 export function findDueJobs(tx: Transaction, nowMs: number, limit: number, full: FullKinds): Promise<JobRow[]> {
   const due = sql`

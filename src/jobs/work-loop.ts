@@ -107,7 +107,8 @@ export class WorkLoop {
     const others = new OthersWork(this.#runners.map(({ source }) => source));
     for (let pass = 0; pass < PASSES_MAX; pass++) {
       let didWork = false;
-      // The lease is renewed here. Work that was claimed under an expired lease would be given back and claimed again forever.
+      // The loop renews the lease before it gives work back. Work that was claimed under an expired lease would be given back and claimed again
+      // forever.
       if (this.session.needsBeat) await this.#beat();
       for (const runner of this.#runners) {
         while (runner.running !== undefined) await runner.running.catch(() => {});

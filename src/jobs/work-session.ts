@@ -75,7 +75,7 @@ export class WorkSession {
     return this.#isShared && this.#isStored && this.#realNowMs() >= this.#leaseUntilMs - LEASE_MS + BEAT_MS;
   }
 
-  /** Renews the lease. The loop calls this every `BEAT_MS`. A process that has not claimed work does not have a lease. */
+  /** Renews the lease. The loop calls this method every `BEAT_MS`. A process that has not claimed work does not have a lease. */
   async beat(): Promise<void> {
     if (!this.#isShared || !this.#isStored) return;
     const leaseUntilMs = this.#realNowMs() + LEASE_MS;
@@ -83,7 +83,7 @@ export class WorkSession {
     else this.#renew();
   }
 
-  /** Gives back the work of ended sessions, with one transaction for each session. Returns the number of these sessions. */
+  /** Gives back the work of ended sessions, with one transaction for each session. Returns the number of ended sessions whose work was given back. */
   async takeOver(release: (tx: Transaction, fence: number) => Promise<void>): Promise<number> {
     // On SQLite this process has the lock of the folder, so all other sessions have ended.
     const beforeMs = this.#isShared ? this.#realNowMs() : Number.MAX_SAFE_INTEGER;
@@ -96,7 +96,10 @@ export class WorkSession {
     return ended.length;
   }
 
-  /** Gives back the rows that the process has claimed, so that other processes can start their work at once. Called when the process ends. */
+  /**
+   * Gives back the rows that the process has claimed, so that other processes can start their work at once. The program calls this method when the
+   * process ends.
+   */
   async end(release: (tx: Transaction, fence: number) => Promise<void>): Promise<void> {
     if (!this.#isStored) return;
     const fence = this.#fence;

@@ -2,7 +2,8 @@ import type { Reader, Transaction } from "#storage/database";
 import { sql } from "#storage/sql";
 
 /**
- * Stores a session. If the session is stored already, only its lease changes: two transactions of one process may both try to claim the first work.
+ * Stores a session. If the session is stored already, only its lease changes, because two transactions of one process may both store the session when
+ * they claim the first work.
  */
 export async function saveSession(tx: Transaction, fence: number, leaseUntilMs: number): Promise<void> {
   await tx.runOne(sql`
@@ -18,14 +19,14 @@ export async function renewSession(tx: Transaction, fence: number, leaseUntilMs:
 }
 
 /**
- * Deletes a session. Returns false if the session did not exist. If several processes find an ended session, only one of them gets true and takes
- * over its work.
+ * Deletes a session. Returns false if the session to be deleted did not exist. If several processes find an ended session, only one of them gets true
+ * and takes over its work.
  */
 export async function deleteSession(tx: Transaction, fence: number): Promise<boolean> {
   return (await tx.run(sql`DELETE FROM work_sessions WHERE fence = ${fence}`)) > 0;
 }
 
-/** The sessions other than `own` whose leases ended before `beforeMs`. */
+/** Returns the sessions other than `own` whose leases ended before `beforeMs`. */
 export async function findEndedSessions(reader: Reader, own: number, beforeMs: number): Promise<number[]> {
   const rows = await reader.all<{ fence: number }>(
     sql`SELECT s.fence FROM work_sessions s WHERE s.lease_until_ms < ${beforeMs} AND s.fence <> ${own} ORDER BY s.fence`,

@@ -1,4 +1,4 @@
-/** A bounded map drops entries when it reaches its maximum. */
+/** Checks that a bounded map drops entries when it reaches its maximum size. */
 import { expect, test } from "bun:test";
 import { BoundedMap } from "./bounded-map.ts";
 
@@ -20,7 +20,7 @@ test("an entry that is read or set again counts as young, and outlives others", 
   const { map, forgotten, kept } = filled(4, 3);
   expect(map.get(1)).toBe(1);
   map.set(4, 4);
-  // The old half now holds the keys 3 and 1, each once.
+  // The old generation of the map now has the keys 3 and 1, each once.
   map.set(5, 5);
   expect({ forgotten, kept: kept() }).toEqual({ forgotten: [2], kept: [1, 3, 4, 5] });
   map.set(1, 10);

@@ -1,8 +1,8 @@
 /**
- * A map that drops entries that have not been used for a long time. The map has two generations. An entry that is used moves to the young generation.
- * When the young generation reaches half of the maximum size, the map drops the whole old generation, and the young one becomes the old one. Deleting
- * the oldest entry of a `Map` for each new entry would cost far more, because the runtime steps over all deleted entries (measured at 10,000 entries:
- * 9.2 µs against 0.2).
+ * A map that drops entries that have not been used for a long time. The bounded map has two generations of entries. When an entry is used, it moves
+ * to the young generation of the map. When the young generation reaches half of the maximum size, the map drops the whole old generation, and the
+ * young generation becomes the old generation. Deleting the oldest entry of a `Map` for each new entry would cost far more, because the runtime steps
+ * over all deleted entries (measured with 10,000 entries: 9.2 µs per new entry, against 0.2 µs with two generations).
  */
 export class BoundedMap<K, V> {
   readonly #half: number;
@@ -11,8 +11,8 @@ export class BoundedMap<K, V> {
   #old = new Map<K, V>();
 
   /**
-   * The map has at most `max` entries, and never drops the `max / 2` entries that were used last. `forgotten` is called with the value of each
-   * dropped entry.
+   * The bounded map has at most `max` entries, and never drops the `max / 2` entries that were used last. The map calls `forgotten` with the value of
+   * each dropped entry.
    */
   constructor(max: number, forgotten?: (value: V) => void) {
     this.#half = Math.max(1, Math.floor(max / 2));

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ChunkedDecoder } from "./chunked-decoder.ts";
 
-/** Decodes pieces, in which each character is a byte. `rest` is the text that the decoder did not read. */
+/** Decodes pieces of a chunked body, in which each character is a byte. `rest` is the text that the decoder did not read. */
 function decoded(pieces: readonly string[], bytesMax = Number.POSITIVE_INFINITY) {
   const decoder = new ChunkedDecoder(bytesMax);
   let body = "";

@@ -1,7 +1,8 @@
 /**
- * Decodes the chunked transfer coding (RFC 9112, 7.1) from pieces of any size. Requests and the responses to webhooks use the same decoder. The
- * decoder is strict, because two lenient readers may see different bodies in the same bytes: a size must not have blanks around it, a line must not
- * end with a bare line feed, and an extension must follow the grammar exactly. Extensions and trailers are checked and dropped.
+ * Decodes the chunked transfer coding (RFC 9112, 7.1) from pieces of any size. The server decodes both requests and the responses to webhooks with
+ * this decoder. The chunked decoder is strict, because two lenient readers may see different bodies in the same bytes: the size of a chunk must not
+ * have blanks around it, a line must not end with a bare line feed, and an extension must follow the grammar exactly. The decoder checks the
+ * extensions of chunks and the trailers, and drops them.
  */
 
 const LF = 10;
@@ -11,14 +12,20 @@ const LF = 10;
  */
 const SIZE_LINE =
   /^([0-9A-Fa-f]{1,8})(?:;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+|"(?:[\t\x20-\x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/;
-/** The greatest number of characters of the line that begins a chunk. Extensions of common programs are much shorter. */
+/**
+ * The greatest number of characters of the line that begins a chunk. The extensions of chunks that common programs send are much shorter than this
+ * limit.
+ */
 const SIZE_LINE_MAX = 256;
 const TRAILER_LINE = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*$/;
-/** The greatest number of bytes of all trailers together. Plaza does not use trailers. */
+/** The greatest number of bytes of all trailers together. Plaza does not use the trailers of a chunked body. */
 const TRAILERS_MAX = 8_192;
 
 export class ChunkedDecoder {
-  /** The state is `open` until the last chunk and its trailers are read, or until the body is refused. Then the state is the result. */
+  /**
+   * The decoder's state is `open` until the last chunk and its trailers are read, or until the body is refused. After that the state is the result of
+   * the decoding.
+   */
   state: "open" | "done" | "malformed" | "too-large" = "open";
   #expects: "size" | "data" | "data-end" | "trailer" = "size";
   /** The number of bytes of the current chunk that have not arrived yet. */
@@ -26,19 +33,20 @@ export class ChunkedDecoder {
   /** The number of bytes by which the body may still grow. */
   #bodyLeft: number;
   #trailersLeft = TRAILERS_MAX;
-  /** The beginning of a line whose end has not arrived yet. */
+  /** The first bytes of a line whose end has not arrived yet. */
   #line = "";
 
   /**
-   * The body may have at most `bytesMax` bytes. If the size of a chunk exceeds this, the state becomes `too-large` before the chunk's data are read.
+   * The body may have at most `bytesMax` bytes. If the size of a chunk exceeds this limit, the state becomes `too-large` before the chunk's data are
+   * read.
    */
   constructor(bytesMax: number) {
     this.#bodyLeft = bytesMax;
   }
 
   /**
-   * Calls `take` with each range of `bytes` that belongs to the body. Returns the number of bytes that were read. While the state is `open`, all
-   * bytes are read.
+   * Calls `take` with each range of `bytes` that belongs to the body. Returns the number of bytes that were read. As long as the decoder's state is
+   * `open`, the method reads all bytes.
    */
   decode(bytes: Uint8Array, take: (from: number, to: number) => void): number {
     let at = 0;

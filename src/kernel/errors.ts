@@ -1,6 +1,7 @@
 /**
  * The error catalogue: the errors that any part of the server may throw, and the only functions that make them. Errors of a single feature are
- * defined in that feature's `x.errors.ts`. Spec: Errors; D-14, D-20, D-21. Two renderers (flat and wrapped) are in `graph/response/error-forms.ts`.
+ * defined in that feature's `x.errors.ts`. Spec: Errors; D-14, D-20, D-21. The file `graph/response/error-forms.ts` renders these errors in two
+ * forms, flat and wrapped.
  */
 import { redact } from "./redaction/redaction.ts";
 
@@ -215,7 +216,7 @@ export interface ErrorDefinition extends ErrorEntry {
   readonly name: string;
 }
 
-/** Defines an error of a single feature. The feature also lists the error in its `errors` and in the contracts of its operations. */
+/** Defines an error of a single feature. The feature also lists its own error in its `errors` and in the contracts of its operations. */
 export const defineError = (definition: ErrorDefinition): ErrorDefinition => definition;
 
 /** An error in a contract: a name in the catalogue, or the definition of a feature's own error. */
@@ -230,19 +231,22 @@ export interface ErrorDetails {
   readonly userMessage?: string;
   /** Headers that are added to the response, e.g. Retry-After. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The requested field that does not exist, and the existing field that the caller may have meant. These names are not part of the response. */
+  /**
+   * The requested field that does not exist, and the existing field that the caller may have meant. The two names of fields are not part of the
+   * response.
+   */
   readonly unknownField?: { readonly name: string; readonly meant: string | undefined };
 }
 
 /**
- * The greatest number of characters of an error's message, and of a text in its data. Messages that do not repeat a part of the request are far
- * shorter.
+ * The greatest number of characters of an error's message, and of a text in its data. Error messages that do not repeat a part of the request are far
+ * shorter than this limit.
  */
 const TEXT_CHARACTERS_MAX = 2_000;
 
 /**
- * Redacts and shortens a text. An error may repeat a part of the request that is as long as the whole body, for example the name of a parameter in a
- * form.
+ * Redacts and shortens a text in an error. An error may repeat a part of the request that is as long as the whole body, for example the name of a
+ * parameter in a form.
  */
 const excerpt = (text: string): string => (text.length > TEXT_CHARACTERS_MAX ? `${redact(text.slice(0, TEXT_CHARACTERS_MAX))}…` : redact(text));
 
@@ -262,7 +266,7 @@ export class GraphError extends Error {
 const shownData = (data: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(data).map(([name, value]) => [name, typeof value === "string" ? excerpt(value) : value]));
 
-/** D-21: the error about a missing, unknown or wrong parameter. `parameter` is the name as the caller wrote it. */
+/** D-21: the error about a missing, unknown or wrong parameter. `parameter` is the parameter's name as the caller wrote it. */
 export const invalidParameter = (parameter: string, problem: string, data: Record<string, unknown> = {}): GraphError =>
   new GraphError("invalidParameter", `(#100) Param ${parameter} ${problem}`, { data: { parameter, ...data } });
 
@@ -270,7 +274,8 @@ export const invalidParameter = (parameter: string, problem: string, data: Recor
 export const malformedRequest = (problem: string): GraphError => new GraphError("invalidParameter", `(#100) ${problem}`);
 
 /**
- * D-04, D-21: the error about an object that does not exist, that is hidden, or that does not support the method. All three cases have this error.
+ * D-04, D-21: the error about an object that does not exist, that is hidden, or that does not support the method. The error is the same in all three
+ * cases, so that the caller does not learn which case it is.
  */
 export const unsupportedRequest = (method: string, id: string): GraphError =>
   new GraphError(
@@ -290,7 +295,7 @@ export const fieldUnavailable = (field: string): GraphError =>
     ...{ data: { parameter: "fields", field }, unknownField: { name: field, meant: undefined } },
   });
 
-/** The error about an unknown field. `meant` is an existing field with a similar name. */
+/** The error about a requested field that does not exist. `meant` is an existing field with a similar name. */
 export const unknownField = (name: string, meant: string | undefined): GraphError =>
   new GraphError(
     "invalidParameter",
@@ -351,14 +356,20 @@ export const edgeRateLimited = (retryAfterSeconds: number, headers: ErrorDetails
 
 export const overloaded = (retryAfterSeconds: number): GraphError => retryLater(retryAfterSeconds, "The service is busy");
 
-/** D-97: the error if too many requests of the calling app are waiting for other servers. Requests of other apps are still served. */
+/**
+ * D-97: makes the error for a request whose app has too many requests that wait for other servers. The server still serves the requests of other
+ * apps.
+ */
 export const tooManyWaiting = (retryAfterSeconds: number): GraphError =>
   retryLater(retryAfterSeconds, "Too many requests of the app wait for other servers");
 
 const retryLater = (seconds: number, problem: string): GraphError =>
   new GraphError("overloaded", `(#2) ${problem}; please retry`, { headers: { "retry-after": String(seconds) } });
 
-/** The error if the database cannot be reached. A restart or failover takes seconds, so a client may well try again each second. */
+/**
+ * Makes the error about a database that cannot be reached. A restart or failover of the database takes seconds, so a client may try again every
+ * second.
+ */
 export const databaseUnreachable = (): GraphError =>
   new GraphError("databaseUnreachable", "(#2) Service temporarily unavailable", { headers: { "retry-after": "1" } });
 

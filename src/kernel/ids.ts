@@ -16,8 +16,8 @@ export function isNodeId(text: string): text is NodeId {
 }
 
 /**
- * Returns the text as a node id. The text must be an id from the database or a new id. Throws if the text is not a valid id, which is a programmer's
- * mistake.
+ * Returns the text as a node id. The text must be a node id from the database or a new node id. Throws if the text is not a valid id, because that is
+ * a mistake in the server's code.
  */
 export function nodeId(text: string): NodeId {
   if (!isNodeId(text)) throw new TypeError(`not a node id: ${text}`);

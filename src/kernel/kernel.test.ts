@@ -82,7 +82,7 @@ describe("kernel", () => {
     for (const text of ["a", "😀", ""]) expect({ text, isStorable: isStorableText(text) }).toEqual({ text, isStorable: true });
     for (const text of ["a\u0000", "\ud800", "\udc00x"]) expect({ text, isStorable: isStorableText(text) }).toEqual({ text, isStorable: false });
     fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => expect(codePointCount(text)).toBe([...text].length)));
-    // The first and the last character that have two UTF-16 units, and the characters next to the range of second units.
+    // The first and the last character that have two UTF-16 units, and the characters just outside the range of second units.
     for (const text of ["\u{10000}", "\u{10ffff}", "\ue000", "\ud7ff"]) expect({ text, count: codePointCount(text) }).toEqual({ text, count: 1 });
   });
 });
@@ -142,8 +142,8 @@ test("D-310: texts have one form if they differ only by Unicode's full case fold
     const character = String.fromCodePoint(code);
     const folded = foldCase(character);
     const full = fullFoldings.get(character);
-    // Regular expressions with the flags i and u compare by foldings to one character, so the comparison holds for all characters but those with a
-    // full folding.
+    // Regular expressions with the flags i and u compare by foldings to one character, so the test can compare the results for all characters except
+    // those with a full folding.
     const isRight = full === undefined ? new RegExp(`^\\u{${code.toString(16)}}$`, "iu").test(folded) : folded === full;
     const isOneForm = foldCase(folded) === folded && (character === "\u0131" || foldCase(character.toUpperCase()) === folded);
     if (!isRight || !isOneForm) expect({ character, folded }).toBe({ character, folded: full ?? "another character" });
@@ -185,7 +185,7 @@ describe("D-33: the contents of a selection", () => {
 
   test("a repeated name, with all that was selected below it", () => {
     expect(["a,a", "a{b},a{c}", "a{b{c}},a{b{d},e}"].map(written)).toEqual(["a", "a{b,c}", "a{b{c,d},e}"]);
-    // A field that is selected without braces too is shown with its default fields.
+    // A field that is selected both with and without braces is shown with its default fields.
     expect(["a{b},a", "a,a{b}", "a{b},a,a{c}", "x{a{b},a}"].map(written)).toEqual(["a,a{b}", "a,a{b}", "a,a{b,c}", "x{a,a{b}}"]);
     expect(written(written("x{a{b{c},b},a}"))).toBe("x{a,a{b,b{c}}}");
   });

@@ -57,7 +57,7 @@ describe("D-240: a sandbox serves", () => {
     expect(isServed("localhost", { ...followed, "sec-fetch-mode": "no-cors" })).toBe(false);
     expect(isServed("localhost", { "sec-fetch-site": "cross-site" })).toBe(false);
     for (const site of ["same-origin", "same-site", "none"]) expect(isServed("localhost", { "sec-fetch-site": site })).toBe(true);
-    // `fetch` of Node sends this header.
+    // The function `fetch` of Node sends the header `Sec-Fetch-Mode`.
     expect(isServed("localhost", { "sec-fetch-mode": "cors" }, "POST")).toBe(true);
   });
 

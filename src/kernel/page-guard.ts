@@ -1,7 +1,8 @@
 /**
  * D-240: decides which web pages may use a sandbox. Everybody knows the tokens of a sandbox, and any page in a developer's browser can send requests
- * to a server on the same machine. So requests from pages of other sites are refused. Browsers send the page's origin in `Origin` and
- * `Sec-Fetch-Site`, and a page cannot change these headers. If an attacker makes another site's name resolve to this machine, `Host` has that name.
+ * to a server on the same machine. For this reason the sandbox refuses requests from web pages of other sites. Browsers send the page's origin in
+ * `Origin` and `Sec-Fetch-Site`, and a page cannot change the values of these headers. If an attacker makes another site's name resolve to this
+ * machine, the header `Host` contains that site's name.
  */
 interface PageRules {
   /** The origins that the operator allows (`--allow-origin`), in the form of `originOf`. */
@@ -14,14 +15,17 @@ export interface PageRequest {
   readonly method: string;
   /** The value of the header `Host`, with or without a port. */
   readonly host: string;
-  /** The value of a header, whose name is given in lower case. Undefined if the client did not send the header. */
+  /** The value of a header, whose name is given in lower case. The value is undefined if the client did not send the header. */
   header(name: string): string | undefined;
 }
 
 export class PageGuard {
   readonly #origins: ReadonlySet<string>;
   readonly #hosts: ReadonlySet<string>;
-  /** The last value of `Host` that is a name of this server. Nearly all requests have the same value, so this comparison is enough for them. */
+  /**
+   * The last value of `Host` that is a name of this server. Nearly all requests have the same value of `Host`, so it is enough to compare their value
+   * with this one.
+   */
   #ownHost: string | undefined;
 
   constructor({ origins, hosts }: PageRules) {
@@ -29,7 +33,7 @@ export class PageGuard {
     this.#hosts = new Set(hosts);
   }
 
-  /** A sentence that says why the request is refused and what to do. Undefined if the request is allowed. */
+  /** Returns a sentence that says why the request is refused and how the operator can allow it. The reason is undefined if the request is allowed. */
   refusalOf({ method, host, header }: PageRequest): string | undefined {
     if (host !== this.#ownHost) {
       if (!this.#isOwn(hostnameOf(host))) return `The host ${host} is not served by this sandbox; start it with --allow-host to allow it`;
@@ -62,7 +66,10 @@ export const isLoopback = (hostname: string): boolean =>
 /** The text that browsers send as the origin of local files and sandboxed frames. */
 const NO_ORIGIN = "null";
 
-/** The origin as browsers write it: scheme, host, and the port unless it is the scheme's default. Undefined if the text is not an origin. */
+/**
+ * Returns an origin as browsers write origins: scheme, host, and the port unless it is the scheme's default. The result is undefined if the text is
+ * not an origin.
+ */
 export function originOf(text: string): string | undefined {
   if (text === NO_ORIGIN) return NO_ORIGIN;
   const url = URL.parse(text);
@@ -71,11 +78,11 @@ export function originOf(text: string): string | undefined {
 }
 
 /**
- * The host name of the header `Host`, in lower case and without the port. An IPv6 address is in brackets and in its shortest form. Undefined if the
- * text is not a host.
+ * Returns the host name in the header `Host`, in lower case and without the port. An IPv6 address is returned in brackets and in its shortest form.
+ * The result is undefined if the text is not a host.
  */
 export function hostnameOf(host: string): string | undefined {
-  // A URL parser would end the host at any other character.
+  // The pattern refuses all other characters, because a URL parser would end the host at such a character.
   if (!/^[\w.:[\]-]+$/.test(host)) return undefined;
   const hostname = URL.parse(`http://${host}`)?.hostname;
   return hostname === undefined || hostname === "" ? undefined : hostname.replace(/\.$/, "");

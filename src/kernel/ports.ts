@@ -1,6 +1,6 @@
 /**
- * Ports connect features by name: a feature provides a typed port, and another feature, or code below the features, gets the port by that name. The
- * owner declares the type of its port by declaration merging:
+ * Ports connect features by name: a feature provides a typed port, and another feature, or code below the features, gets the port by its name. The
+ * feature that owns a port declares the type of its port by declaration merging:
  *
  * declare module "#kernel/ports" { interface Ports { page: PagePort } }
  */
@@ -25,7 +25,7 @@ export class PortRegistry {
     return this.#ports.has(name);
   }
 
-  /** Returns the port of that name. Throws if no feature provides the port, which is a programmer's mistake. */
+  /** Returns the port with the given name. Throws if no feature provides the port, which is a mistake in the server's code. */
   get<Name extends PortName>(name: Name): Ports[Name] {
     const port = this.#ports.get(name);
     if (port === undefined) throw new Error(`no feature provides the port ${name}`);

@@ -1,11 +1,11 @@
 /** Headers of a request that arrived over HTTP or inside a batch. */
 
-/** Names and values of headers in alternation, as the client sent them. */
+/** The names and values of headers in alternation, as the client sent them. */
 export type RawHeaders = readonly string[];
 
 /**
- * Returns the value of a header, whose name is given in lower case. If the client sent the header twice, the values are joined with a comma, as HTTP
- * says. So two bearer tokens do not make a valid token.
+ * Returns the value of a header, whose name is given in lower case. If the client sent a header twice, the function joins the two values with a
+ * comma, as HTTP says. Because repeated values are joined, two bearer tokens do not make a valid token.
  */
 export function findHeader(headers: RawHeaders, name: string): string | undefined {
   let found: string | undefined;

@@ -1,8 +1,8 @@
-/** RFC 7578: the parser gives the same parts if the bytes of a body come one by one, in two pieces, and whole. */
+/** RFC 7578: checks that the multipart parser yields the same parts whether the bytes of a body arrive one by one, in two pieces, or all at once. */
 import { describe, expect, test } from "bun:test";
 import { MultipartParser, parseMediaType } from "./multipart.ts";
 
-/** Reads a body in chunks of `size` bytes. Each character is a byte. */
+/** Reads a multipart body in chunks of `size` bytes. Each character of the text is a byte. */
 function parse(text: string, given: { boundary?: string; size?: number | undefined; type?: string } = {}) {
   const { boundary = "b", size = Number.MAX_SAFE_INTEGER } = given;
   const { type = `multipart/form-data; boundary=${boundary}` } = given;
@@ -17,7 +17,7 @@ function parse(text: string, given: { boundary?: string; size?: number | undefin
         else if (!(piece instanceof Uint8Array))
           parts.push({ name: piece.name, filename: piece.filename, contentType: piece.contentType, content: "" });
         else if (last !== undefined) {
-          // The parser yields no empty pieces.
+          // The multipart parser yields no empty pieces.
           expect(piece.length).toBeGreaterThan(0);
           last.content += Buffer.from(piece).toString("latin1");
         }
@@ -62,7 +62,7 @@ describe("a multipart body", () => {
       return parse(`${part(head + "x".repeat(bytes - 2 - head.length), "1")}--b--`, { size }).problem;
     };
     for (const size of [100, 10_000]) expect([of(4_096, size), of(4_097, size)]).toEqual([undefined, "has a part with too long headers"]);
-    // Headers that are too long are refused before their end has come.
+    // The parser refuses headers that are too long before the end of the headers has arrived.
     expect(parse(`--b\r\n${"x".repeat(4_098)}`).problem).toBe("has a part with too long headers");
   });
 

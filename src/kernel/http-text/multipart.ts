@@ -1,40 +1,40 @@
 /**
- * Reads multipart/form-data (RFC 7578) in chunks of any size. The parser is strict: it refuses a malformed body instead of treating it as empty.
- * Bodies of the graph, files of the control API, and recordings are read with this parser.
+ * Reads multipart/form-data (RFC 7578) in chunks of any size. The multipart parser is strict: it refuses a malformed body instead of treating the
+ * body as empty. The server reads request bodies of the graph, files of the control API, and recordings with this parser.
  */
 import { utf8Text } from "../text.ts";
 
 /** RFC 2046: a boundary has at most 70 characters. */
 const BOUNDARY_CHARACTERS_MAX = 70;
 /**
- * The greatest number of bytes of one part's headers. A Content-Type and a Content-Disposition with a percent-encoded file name of 255 characters
- * fit.
+ * The greatest number of bytes of one part's headers. A Content-Type and a Content-Disposition with a percent-encoded file name of 255 characters fit
+ * into the limit.
  */
 const HEAD_BYTES_MAX = 4_096;
 const HEAD_END = "\r\n\r\n";
 
 interface PartHead {
   readonly name: string;
-  /** The name of the file. Undefined if the part is not a file. */
+  /** The name of the file. The name is undefined if the part is not a file. */
   readonly filename: string | undefined;
   readonly contentType: string | undefined;
   readonly byteCount: number;
 }
 
 export interface Part extends PartHead {
-  /** The content of the part: a view of the body's bytes, not a copy. */
+  /** The content of the part: a view of the bytes of the body, not a copy of them. */
   readonly content: Uint8Array;
 }
 
 /** A piece that the parser yields: first the head of a part, then the pieces of the part's content, then the end of the part. */
 export type Piece = PartHead | Uint8Array | "end";
 
-/** The error of a malformed multipart body. Its message continues the words "the multipart body". */
+/** The error of a malformed multipart body. The error's message continues a sentence that begins with "the multipart body". */
 export class MultipartProblem extends Error {}
 
 const NO_BYTES: Uint8Array = new Uint8Array();
 
-/** Reads all parts of a complete body. Throws `MultipartProblem` if the body is wrong. */
+/** Reads all parts of a complete body. Throws `MultipartProblem` if the body is malformed. */
 export function* partsOf(body: Uint8Array, contentType: string): Generator<Part> {
   const parser = new MultipartParser(contentType);
   let head: PartHead | undefined;
@@ -52,19 +52,22 @@ export function* partsOf(body: Uint8Array, contentType: string): Generator<Part>
 type Place = "start" | "preamble" | "delimiter" | "head" | "content" | "epilogue";
 
 export class MultipartParser {
-  /** The bytes that end a part. At the beginning of the body, the delimiter's line break may be missing. */
+  /** The bytes that end a part of a multipart body. At the beginning of the body, the delimiter's line break may be missing. */
   readonly #delimiter: Buffer;
   #rest: Uint8Array = NO_BYTES;
   #place: Place = "start";
 
-  /** Throws `MultipartProblem` if the Content-Type does not have a valid boundary. */
+  /** The constructor throws `MultipartProblem` if the Content-Type does not have a valid boundary. */
   constructor(contentType: string) {
     const boundary = parseMediaType(contentType).parameters.get("boundary") ?? "";
     if (boundary === "" || boundary.length > BOUNDARY_CHARACTERS_MAX) throw new MultipartProblem("has no valid boundary in its Content-Type");
     this.#delimiter = Buffer.from(`\r\n--${boundary}`, "latin1");
   }
 
-  /** Reads the next chunk of the body, and yields everything that this chunk completes. Throws `MultipartProblem` if the body is malformed. */
+  /**
+   * Reads the next chunk of the body, and yields the pieces of parts that are complete with this chunk. Throws `MultipartProblem` if the body is
+   * malformed.
+   */
   *push(chunk: Uint8Array): Generator<Piece> {
     const given = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     let bytes = this.#rest.length === 0 ? given : Buffer.concat([this.#rest, given]);
@@ -79,7 +82,7 @@ export class MultipartParser {
     this.#rest = bytes;
   }
 
-  /** Ends the body; the caller calls this after the last chunk. Throws `MultipartProblem` if the body is incomplete. */
+  /** Ends the body; the caller calls this method after the last chunk. Throws `MultipartProblem` if the body is incomplete. */
   end(): void {
     if (this.#place === "start" || this.#place === "preamble") throw new MultipartProblem("does not contain its boundary");
     if (this.#place !== "epilogue") throw new MultipartProblem("ends within a part");
@@ -98,7 +101,8 @@ export class MultipartParser {
       case "preamble":
       case "content": {
         const at = bytes.indexOf(delimiter);
-        // If the chunk does not contain the delimiter, the delimiter may still begin in the chunk's last bytes, so these bytes are not read yet.
+        // If the chunk does not contain the delimiter, the delimiter may still begin in the chunk's last bytes, so the parser does not read these
+        // bytes yet.
         const end = at === -1 ? Math.max(0, bytes.length - delimiter.length + 1) : at;
         const piece = place === "content" && end > 0 ? { piece: bytes.subarray(0, end) } : {};
         return { taken: at === -1 ? end : end + delimiter.length, ...piece, next: at === -1 ? undefined : "delimiter" };
@@ -119,7 +123,8 @@ export class MultipartParser {
   }
 
   /**
-   * Reads the head of a part. The line break after the delimiter is read as the beginning of the head, so that a head without headers ends at once.
+   * Reads the head of a part. The parser reads the line break after the delimiter as the first bytes of the part's head, so that a head without
+   * headers ends at once.
    */
   #headIn(bytes: Buffer): { taken: number; piece?: Piece; next: Place | undefined } {
     const end = bytes.indexOf(HEAD_END);
@@ -148,7 +153,7 @@ function headOf(bytes: Buffer): PartHead {
   return { name, filename: unescaped(disposition.parameters.get("filename")), contentType, byteCount: bytes.length };
 }
 
-/** Decodes the only three characters that browsers percent-encode in names (HTML: multipart/form-data encoding). */
+/** Decodes the three characters that browsers percent-encode in names of form fields and files (HTML: multipart/form-data encoding). */
 const unescaped = (text: string | undefined): string | undefined =>
   text?.includes("%") === true ? text.replaceAll("%22", '"').replaceAll("%0D", "\r").replaceAll("%0A", "\n") : text;
 
@@ -170,7 +175,7 @@ export function parseMediaType(text: string): MediaType {
   pattern.lastIndex = end;
   for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
     const name = (match[1] as string).toLowerCase();
-    // Browsers write a quote in a file name as %22 or as \". The backslash of a Windows path stays in the name.
+    // Browsers write a quote in a file name as %22 or as \". The backslash of a Windows path remains in the file name.
     const value = match[2] === undefined ? (match[3] as string).trim() : match[2].replaceAll('\\"', '"').replaceAll("\\\\", "\\");
     if (!parameters.has(name)) parameters.set(name, value);
     while (pattern.lastIndex < text.length && text[pattern.lastIndex] === " ") pattern.lastIndex++;

@@ -13,7 +13,8 @@ export class InexactNumber extends Error {
 }
 
 /**
- * Matches numbers that may lose digits. A binary float represents every number with up to 15 significant digits and an exponent of up to two digits.
+ * Matches numbers that may lose digits as a binary float. A binary float represents every number with up to 15 significant digits and an exponent of
+ * up to two digits.
  */
 export const LONG_NUMBER = /\d[\d.]{15}|\d[eE][+-]?\d{3}/;
 
@@ -32,7 +33,10 @@ export function isExact(source: string): boolean {
   return Number.isFinite(value) && decimalOf(source) === decimalOf(String(value));
 }
 
-/** Returns one normal form for all ways to write a decimal number: the significant digits without zeros at either end, and the exponent. */
+/**
+ * Returns a decimal number in a form that is the same for all spellings of the number: the significant digits without zeros at either end, and the
+ * exponent.
+ */
 function decimalOf(source: string): string {
   const [mantissa = "", exponent = "0"] = source.replace(/^[-+]/, "").toLowerCase().split("e");
   const [whole = "", fraction = ""] = mantissa.split(".");

@@ -1,8 +1,8 @@
 /** Writes the beginning of a value's JSON, for logs. */
 
 /**
- * The first `charactersMax` characters of a value's JSON. The function stops there, so a large value costs no more than a small one. Byte arrays are
- * left out.
+ * Returns the first `charactersMax` characters of a value's JSON. The function stops after these characters, so a large value takes no more time than
+ * a small value. The returned JSON leaves out byte arrays.
  */
 export function jsonExcerpt(value: unknown, charactersMax: number): string {
   const excerpt = new Excerpt(charactersMax);

@@ -5,7 +5,7 @@ import { LongJson, LongJsonValue, TooDeepJson } from "./long-json.ts";
 
 const DEPTH_MAX = 64;
 
-/** Reads the object as a whole from its members. */
+/** Makes the whole object from the members that the reader yields. */
 async function read(text: string, pieceCharacters: number, valueCharactersMax?: number): Promise<unknown> {
   const json = new LongJson(text, valueCharactersMax, pieceCharacters);
   const members: [string, unknown][] = [];
@@ -15,7 +15,7 @@ async function read(text: string, pieceCharacters: number, valueCharactersMax?: 
 }
 
 const objects = fc.dictionary(fc.string({ unit: "binary" }), fc.jsonValue({ stringUnit: "binary" }));
-/** JSON as different programs write it: with blanks, and with escapes. */
+/** Writes the value as JSON in the ways of different programs: with blanks, and with escapes. */
 const texts = fc.tuple(objects, fc.constantFrom("", " ", "\n\t"), fc.boolean()).map(([value, blanks, isEscaped]) => {
   const text = ` ${JSON.stringify(value, undefined, blanks)}\r\n`;
   return isEscaped ? text.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`) : text;
@@ -103,6 +103,6 @@ test("others get a turn after each piece", async () => {
   const text = JSON.stringify({ list: Array.from({ length: 1_000 }, (_, at) => at), object: { text: "é".repeat(10_000) } });
   await read(text, 1_000);
   isOver = true;
-  // Each character is looked at once to find the members, and again to read them.
+  // The reader looks at each character once to find the members of the object, and once more to parse the members.
   expect(turns).toBeGreaterThan((2 * text.length) / 1_000 - 5);
 });

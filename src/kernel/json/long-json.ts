@@ -1,10 +1,10 @@
-/** Reads long JSON in pieces. `JSON.parse` blocks the event loop, so this reader lets other requests run after each piece. */
+/** Reads long JSON in pieces. `JSON.parse` blocks the event loop, so the reader of long JSON lets other requests run after each piece. */
 import { nextTurn } from "../turns.ts";
 import { InexactNumber, parseExactJson } from "./exact-json.ts";
 
 /**
- * The greatest number of characters that are parsed at once. The slowest piece, an object whose names are all different, takes `JSON.parse` some 7 ms
- * (measured).
+ * The greatest number of characters that are parsed at once. `JSON.parse` needs some 7 ms for the slowest piece of this size, an object whose names
+ * are all different (measured).
  */
 const PIECE_CHARACTERS = 65_536;
 
@@ -39,7 +39,7 @@ export interface Span {
 
 /** A value in a list or object, including the blanks around it. */
 interface Member extends Span {
-  /** The position of the colon after the name. -1 if the value has no name. */
+  /** The position of the colon after the name. The position is -1 if the value has no name. */
   readonly colon: number;
 }
 
@@ -58,8 +58,8 @@ const ESCAPE_CHARACTERS = 6;
 const notJson = (): SyntaxError => new SyntaxError("the text is not JSON");
 
 /**
- * Reads a long JSON text. All methods throw `InexactNumber` for a number that a float cannot represent, and a `SyntaxError` for a range that is not
- * JSON.
+ * Reads a long JSON text. All methods of the reader throw `InexactNumber` for a number that a float cannot represent, and a `SyntaxError` for a range
+ * that is not JSON.
  */
 export class LongJson {
   readonly #text: string;
@@ -78,8 +78,8 @@ export class LongJson {
   isString = ({ start }: Span): boolean => this.#text.charCodeAt(start) === QUOTE;
 
   /**
-   * The members of the object that is the whole text, in the order of the text. A name may occur twice. Throws `TooDeepJson` if the text is nested
-   * deeper than `depthMax`.
+   * Yields the members of the object that is the whole text, in the order of the text. The name of a member may occur twice. Throws `TooDeepJson` if
+   * the text is nested deeper than `depthMax`.
    */
   async *members(depthMax: number): AsyncGenerator<Span & { readonly name: string }> {
     const whole = await this.#trimmed({ start: 0, end: this.#text.length });
@@ -101,7 +101,7 @@ export class LongJson {
     throw /[-\d]/.test(this.#text.charAt(start)) ? new InexactNumber(this.#text.slice(start, start + 50), "") : notJson();
   }
 
-  /** The items of a list, in groups that are small enough to be parsed at once. */
+  /** Yields the items of a list in groups that are small enough to be parsed at once. */
   async *items(list: Span): AsyncGenerator<readonly unknown[]> {
     for await (const items of this.#piecesOf(await this.#trimmed(list))) {
       yield items as unknown[];
@@ -110,8 +110,9 @@ export class LongJson {
   }
 
   /**
-   * The position of a value inside the object that is the whole text. `steps` has the names and indexes that lead to the value. If the value does not
-   * exist, the result is the position of the closest value around it. Undefined if the first name does not exist.
+   * Returns the position of a value inside the object that is the whole text. `steps` has the names and indexes that lead to the value. If the value
+   * does not exist, the result is the position of the innermost existing value around it. The result is undefined if the first name in `steps` does
+   * not exist.
    */
   async placeOf(steps: readonly (string | number)[]): Promise<number | undefined> {
     let around = await this.#trimmed({ start: 0, end: this.#text.length });
@@ -136,13 +137,13 @@ export class LongJson {
 
   #read = ({ start, end }: Span): unknown => parseExactJson(this.#text.slice(start, end));
 
-  /** Parses a list or object as several smaller lists or objects, each with some of the members. */
+  /** Parses a long list or object as several smaller lists or objects, each with some of the members. */
   async *#piecesOf(whole: Span): AsyncGenerator<object> {
     const [open, close] = this.isList(whole) ? ["[", "]"] : ["{", "}"];
     let piece: Span | undefined;
     const readPiece = ({ start, end }: Span): object => {
       const text = this.#text.slice(start, end);
-      // There must be a value before and after a comma.
+      // In JSON there must be a value before and after each comma.
       if (isBlank(text)) throw notJson();
       return parseExactJson(open + text + close) as object;
     };
@@ -165,8 +166,8 @@ export class LongJson {
   }
 
   /**
-   * Finds the members of the list or object in this range. Yields undefined when other requests should run. The brackets of this list or object are
-   * checked here; everything else is checked when the members are read.
+   * Finds the members of the list or object in this range. The generator yields undefined when other requests should run. The method checks the
+   * brackets of this list or object; the rest of the JSON is checked when the members are parsed.
    */
   *#membersOf({ start, end }: Span, depthMax: number): Generator<Member | undefined> {
     const text = this.#text;
@@ -222,17 +223,17 @@ export class LongJson {
     return parts.join("");
   }
 
-  /** The last position up to `at` that is not inside an escape sequence. `from` must also be such a position. */
+  /** Returns the last position up to `at` that is not inside an escape sequence. `from` must be a position that is not inside an escape sequence. */
   #endOfEscapes(from: number, at: number): number {
     const backslash = this.#text.lastIndexOf("\\", at - 1);
     if (backslash < from || at - backslash >= ESCAPE_CHARACTERS) return at;
     let first = backslash;
     while (first > from && this.#text.charCodeAt(first - 1) === BACKSLASH) first--;
-    // In a pair of backslashes, the first one escapes the second one.
+    // In a pair of backslashes, the first backslash escapes the second one.
     return (backslash - first) % 2 === 0 ? backslash : at;
   }
 
-  /** The range without the blanks at its beginning and end. */
+  /** Returns the range of JSON without the blanks at its beginning and end. */
   async #trimmed({ start, end }: Span): Promise<Span> {
     let [first, last] = [start, end];
     const isBlankAt = (at: number): boolean => isBlankUnit(this.#text.charCodeAt(at));

@@ -1,24 +1,24 @@
 /**
- * Hides the parts of web addresses that may contain secrets: the query, the fragment, and a name and password before the host. Also hides the
- * passwords in addresses of databases.
+ * Hides the parts of web addresses that may contain secrets: the query, the fragment, and a name and password before the host. The module also hides
+ * the passwords in addresses of databases.
  */
 import { trimmedEnd } from "../text.ts";
 import { HIDDEN, redact } from "./redaction.ts";
 
 /**
- * Matches a web address, which ends before the first character that no address can contain. The address may be plain, in JSON with escaped slashes,
- * or percent-encoded any number of times.
+ * Matches a web address, which ends before the first character that no address can contain. The web address may be plain, in JSON with escaped
+ * slashes, or percent-encoded any number of times.
  */
 const ADDRESS = /https?(?::|%(?:25)*3a)[^\s"'<>]+/gi;
-/** Matches the beginning of a query or a fragment: plain, escaped in JSON, or percent-encoded. */
+/** Matches the character that begins a query or a fragment; the character may be plain, escaped in JSON, or percent-encoded. */
 const QUERY = /[?#]|\\u003f|%(?:25)*3f|%(?:25)*23/i;
 const AUTHORITY = /^https?(?::|%(?:25)*3a)(?:\\?\/|%(?:25)*2f){2}/i;
 const SLASH = /\/|%(?:25)*2f/i;
 const AT = /@|%(?:25)*40/gi;
 
 /**
- * Hides the secrets in all addresses of a text. An address that begins with `kept` is not changed: this is a link of the response itself, which does
- * not contain secrets.
+ * Hides the secrets in all addresses of a text. The function does not change an address that begins with `kept`, because such an address is a link of
+ * the response itself and contains no secrets.
  */
 export const hideAddressSecrets = (text: string, kept?: string): string =>
   text.replace(ADDRESS, (found) => (kept !== undefined && found.startsWith(`${kept}?`) ? found : hiddenIn(found)));
@@ -31,7 +31,7 @@ function hiddenIn(found: string): string {
   const query = QUERY.exec(address);
   const plain = withoutUser(query === null ? address : address.slice(0, query.index));
   if (query === null) return plain + after;
-  // If the text is JSON inside a JSON string, the backslash belongs to the escaped quote after the address.
+  // If the text is JSON inside a JSON string, the backslash at the end of an address belongs to the escaped quote after the address.
   const ending = address.slice(trimmedEnd(address, "\\").length);
   return plain + query[0] + HIDDEN + ending + after;
 }
@@ -44,7 +44,10 @@ function withoutUser(address: string): string {
   return at === undefined ? address : address.slice(0, start) + HIDDEN + address.slice(start + at.index);
 }
 
-/** Matches the address of a database, and further addresses that follow in a list. A password may contain any character. */
+/**
+ * Matches the address of a database, and further addresses that follow in a list. The password in the address of a database may contain any
+ * character.
+ */
 const DATABASE = /postgres(?:ql)?:\/\/\S+/gi;
 const NEXT_DATABASE = /(?=postgres(?:ql)?:\/\/)/i;
 

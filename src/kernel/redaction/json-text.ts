@@ -1,6 +1,6 @@
 /** Finds the ends of strings and values in JSON text, without parsing the whole text. */
 
-/** The position of the closing quote of the string that begins at `start`, or the end of the text. */
+/** Returns the position of the closing quote of the string that begins at `start`, or the end of the text. */
 export function endOfString(text: string, start: number): number {
   let end = start;
   do end = text.indexOf('"', end + 1);
@@ -8,7 +8,10 @@ export function endOfString(text: string, start: number): number {
   return end === -1 ? text.length : end;
 }
 
-/** The position of the opening quote of the string around `at`. -1 if `at` is not inside a string that begins at `from` or later. */
+/**
+ * Returns the position of the opening quote of the string around `at`. The result is -1 if `at` is not inside a string that begins at `from` or
+ * later.
+ */
 export function startOfString(text: string, at: number, from: number): number {
   let start = text.lastIndexOf('"', at);
   while (start >= from && isEscaped(text, start)) start = text.lastIndexOf('"', start - 1);
@@ -21,7 +24,7 @@ function isEscaped(text: string, at: number): boolean {
   return backslashes % 2 === 1;
 }
 
-/** The end of the value that begins at `start`. The text must be valid JSON or its beginning. */
+/** Returns the position of the end of the JSON value that begins at `start`. The text must be valid JSON, or the first characters of valid JSON. */
 export function endOfValue(text: string, start: number): number {
   const first = text.charCodeAt(start);
   if (first === 34) return Math.min(endOfString(text, start) + 1, text.length);
@@ -56,12 +59,12 @@ const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-f]{4}))*"/iy;
 const CUT_STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-f]{4}))*(?:\\(?:u[0-9a-f]{0,3})?)?$/iy;
 const LITERAL = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-/** The JSON token that may come next. After `first-…` the closing bracket may come instead. */
+/** The JSON token that may come next. In the state `first-…` the closing bracket may come instead of a name or value. */
 type Expected = "value" | "first-value" | "name" | "first-name" | "colon" | "separator" | "end";
 
 /**
- * Returns the length of the longest prefix that is the beginning of valid JSON. If the text is valid JSON, or was cut from valid JSON, the result is
- * its whole length.
+ * Returns the length of the longest prefix of the text with which valid JSON can begin. If the text is valid JSON, or was cut from valid JSON, the
+ * result is its whole length.
  */
 export function jsonPrefixLength(text: string): number {
   const closers: number[] = [];
@@ -100,7 +103,7 @@ export function jsonPrefixLength(text: string): number {
   }
 }
 
-/** The end of the pattern's match at this position. -1 if the pattern does not match there. */
+/** Returns the end of the match of the pattern at this position. The result is -1 if the pattern does not match at this position. */
 function endOfMatch(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   return pattern.test(text) ? pattern.lastIndex : -1;

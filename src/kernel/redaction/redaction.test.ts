@@ -7,7 +7,7 @@ const secretNames = [
   ...["secret", "token", "stream_key", "stream_url", "secure_stream_url", "password"],
 ];
 
-/** A secret that no other part of a text looks like. */
+/** A secret that differs from every other part of the texts in the tests. */
 const secret = fc.stringMatching(/^[A-Za-z0-9]{20}$/).map((text) => `S${text}`);
 const anyCase = (name: string) =>
   fc
@@ -17,7 +17,7 @@ const secretName = fc.constantFrom(...secretNames).chain((name) => fc.oneof(fc.c
 const text = fc.string({ unit: "binary", maxLength: 20 });
 const key = fc.string({ unit: "binary", maxLength: 8 }).filter((name) => !isSecretName(name));
 
-/** Percent-encodes a value: the characters that need it, and the characters that are marked, as some clients encode any character. */
+/** Percent-encodes those characters of a value that must be encoded, and the marked characters, because some clients encode any character. */
 const percentEncoded = (value: string, isEncoded: readonly boolean[]) =>
   [...value.toWellFormed()].map((c, i) => (isEncoded[i % isEncoded.length] || !/[\w.-]/.test(c) ? percentOf(c) : c)).join("");
 const percentOf = (character: string): string => [...Buffer.from(character)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
@@ -41,7 +41,7 @@ const shuffledMembers = (own: fc.Arbitrary<[string, string]>): Carrier =>
       return `{${members.map(([name, value]) => `${escapedJson(name, escaped)} :\n${value}`).join(", ")}}`;
     });
 
-/** A text that holds the secret under the name of a secret, in a form or in JSON. */
+/** Makes a text that contains the secret under the name of a secret, in a form or in JSON. */
 const carrying = (value: string): Carrier => {
   const bracketed = fc
     .tuple(secretName, key, fc.constantFrom("", "[]", "[0]", "[x]", " "), fc.boolean())
@@ -49,7 +49,7 @@ const carrying = (value: string): Carrier => {
   const json = fc.constantFrom(`"${value}"`, `["${value}"]`, `{"a":{"b":"${value}"}}`, `[[1,"${value}"],2]`);
   return fc.oneof(shuffledPairs(fc.tuple(bracketed, fc.constant(value))), shuffledMembers(fc.tuple(secretName, json)));
 };
-/** A text with a secret as the value of a form's field, as a string of JSON, or behind an address. */
+/** Makes a text with a secret as the value of a form's field, as a string of JSON, or behind an address. */
 const wrapped = (inner: Carrier): Carrier =>
   fc.oneof(
     shuffledPairs(fc.tuple(key, inner)),
@@ -68,7 +68,7 @@ const carrier = secret.chain((value) => {
   return fc.tuple(fc.constant(value), fc.oneof(...levels));
 });
 
-/** The text in every way that somebody may read it. */
+/** Returns the text in every decoding in which somebody may read it. */
 function readings(shown: string): string[] {
   const all = [shown];
   for (let depth = 0; depth < 6; depth++) {
@@ -100,7 +100,7 @@ describe("a secret is removed from text", () => {
     fc.assert(
       fc.property(carrier, fc.nat(), noise, fc.boolean(), ([value, sent], at, more, isCut) => {
         const end = sent.indexOf(value);
-        // If the secret itself is encoded, the test looks for the text after the secret.
+        // If the secret itself is encoded, the test searches for the text after the secret instead.
         const place = end === -1 ? sent.length : end + (at % (sent.length - end + 1));
         const broken = isCut ? sent.slice(0, place) : sent.slice(0, place) + more + sent.slice(place);
         const left = readings(redact(broken)).join();
@@ -229,13 +229,13 @@ describe("a secret is removed from text", () => {
       ['{"a":"', '\\"token'],
     ] as const) {
       const sent = begin + repeat.repeat(8_192 / repeat.length);
-      // The work is linear: a text of 8 kB that took quadratic time or nested without a limit would take minutes, or never end.
+      // Redaction takes linear time: with quadratic time or unlimited nesting, a text of 8 kB would take minutes, or the redaction would never end.
       expect(redact(sent).length).toBeLessThanOrEqual(3 * sent.length);
     }
   });
 });
 
-/** Puts a text inside itself, `levels` times. */
+/** Nests a text inside another text of the same form, `levels` times. */
 const nested = (text: string, levels: number, into: (text: string) => string): string => (levels === 0 ? text : into(nested(text, levels - 1, into)));
 const inForm = (text: string): string => `more=${encodeURIComponent(text)}`;
 const inName = (text: string): string => `${encodeURIComponent(text)}=1`;
@@ -251,7 +251,7 @@ test("forms in forms and JSON in JSON are searched eight times; deeper text is h
       [redact(nested(json, levels, inJson)), 8],
       [redactJson(nested(json, levels, inJson)), 8],
       [redact(nested('Shown "access_token" : S3cret', levels, encodeURIComponent)), 8],
-      // The address is the first level of nesting.
+      // The web address is the first level of nesting.
       [redact(JSON.stringify({ next: `http://h/?token=1&${nested(form, levels, inForm)}` })), 7],
     ] as const) {
       expect({ levels, isSecretShown: shown.includes("S3cret"), isNameShown: shown.includes("Shown") }).toEqual({
@@ -260,7 +260,7 @@ test("forms in forms and JSON in JSON are searched eight times; deeper text is h
         isNameShown: levels <= levelsMax,
       });
     }
-    // If a text is deeper than this, its encoding may hide the name of a secret.
+    // If a text is nested deeper than the limit, its encoding may hide the name of a secret.
     if (levels <= 9) expect(redact(nested("name=Shown", levels, inForm))).toBe(nested("name=Shown", levels, inForm));
     if (levels <= 8) expect(redact(nested("name=100%25", levels, inForm))).toBe(nested("name=100%25", levels, inForm));
   }
@@ -290,7 +290,7 @@ test("a word ends before anything that is neither a letter nor a digit", () => {
   for (const unit of "09AZaz") expect({ unit, isNamed: [isNamed(`${unit}7`), isNamed(`7${unit}`)] }).toEqual({ unit, isNamed: [false, false] });
   // The characters that are next to digits and letters in ASCII do not belong to words.
   for (const unit of "/:@[`{") expect({ unit, isNamed: [isNamed(`${unit}7`), isNamed(`7${unit}`)] }).toEqual({ unit, isNamed: [true, true] });
-  // The id may occur as a word of its own after a place where it is part of a longer word.
+  // The id may occur as a separate word behind a longer word that contains the id.
   expect([isNamed("77 7"), isNamed("777")]).toEqual([true, false]);
 });
 

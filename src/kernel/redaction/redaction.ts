@@ -1,9 +1,9 @@
 /**
- * Removes secrets from text of the request log and the program's log. The functions find secrets by the structure of the text (forms, queries, JSON
- * and addresses, also inside each other, as in batches) and by names after decoding: `access_token`, `access%5Ftoken`, `x[access_token][]`,
- * `"access\u005ftoken"`. The rest of the text does not change.
+ * Removes secrets from the texts in the request log and the program's log. The functions find secrets by the structure of the text (forms, queries,
+ * JSON and addresses, also inside each other, as in batches) and by names after decoding: `access_token`, `access%5Ftoken`, `x[access_token][]`,
+ * `"access\u005ftoken"`. The functions do not change the rest of the text.
  *
- * **Invariant:** if the structure of a text is broken and a secret may follow, everything after that position is removed.
+ * **Invariant:** if the structure of a text is broken and a secret may follow, the functions remove the whole text after the broken position.
  */
 import { endOfString, endOfValue, jsonPrefixLength, skipBlanks, startOfString } from "./json-text.ts";
 
@@ -13,20 +13,20 @@ export const HIDDEN = "…";
 /** Matches the end of a secret's name: `input_token`, `hub.verify_token`, `app_secret`, `appsecret_proof`, `secure_stream_url`. */
 const SECRET_NAME = /(?:token|secret|proof|password|stream_key|stream_url)[^a-z0-9]*$/i;
 /**
- * Matches a hint that a text may have the name of a secret. A text without a hint cannot have such a name in any encoding. Hints are: one of the
- * words; a percent-encoded letter, which is never necessary; a percent-encoded `%` or backslash, which begins a second encoding; and a JSON escape of
- * a letter.
+ * Matches a hint that a text may have the name of a secret. A text without a hint cannot contain the name of a secret in any encoding. A hint that a
+ * text may have the name of a secret is one of the words; a percent-encoded letter, which is never necessary; a percent-encoded `%` or backslash,
+ * which begins a second encoding; and a JSON escape of a letter.
  */
 const HINT = /token|secret|proof|password|stream|%(?:25|5c|4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a])|\\u/i;
-// linear: it is HINT.
+// linear: it is HINT with the flag for searching.
 const NEXT_HINT = new RegExp(HINT, "gi");
-/** The end of the next hint at `from` or later. -1 if the text has no further hint. */
+/** Returns the position of the end of the next hint at `from` or later. The result is -1 if the text has no further hint. */
 function endOfHint(text: string, from: number): number {
   NEXT_HINT.lastIndex = from;
   return NEXT_HINT.test(text) ? NEXT_HINT.lastIndex : -1;
 }
 
-/** Matches the end of a secret's name that is not encoded. Every link in a list of page messaging has two such names. */
+/** Matches the end of a secret's name that is not encoded. Every link in a list of page messaging contains two names of secrets. */
 const PLAIN_END = /token|ecret|proof|sword/i;
 /** Matches the name of a secret in unstructured text, such as an error message that repeats a part of a request. */
 const QUOTED_NAME = /(?:token|secret|proof|password|stream_key|stream_url)["'`\\\]]+\s*:/i;
@@ -34,7 +34,8 @@ const QUOTED_NAME = /(?:token|secret|proof|password|stream_key|stream_url)["'`\\
 const isPlainWord = (value: string): boolean => value === "" || value === "true" || value === "false" || value === "null";
 
 /**
- * The greatest depth of nested texts. A form with a batch whose form has another batch has six levels. Deeper text with a hint is hidden completely.
+ * The greatest depth of nested texts. A form with a batch whose form has another batch has six levels. A text that is nested deeper and has a hint is
+ * hidden completely.
  */
 const DEPTH_MAX = 8;
 
@@ -44,7 +45,7 @@ export const redact = (text: string): string => redactText(text, 0);
 /** Redacts JSON that this program wrote, which may be cut off at its end. */
 export const redactJson = (text: string): string => redactStrings(text, 0);
 
-/** Whether a name in a form or in JSON is the name of a secret. The name may be encoded. */
+/** Whether a name in a form or in JSON is the name of a secret. The name of the field may be encoded. */
 export function isSecretName(name: string): boolean {
   const decoded = jsonDecoded(percentDecoded(name));
   return decoded.includes("[") ? decoded.split(/[[\]]/).some((key) => SECRET_NAME.test(key)) : SECRET_NAME.test(decoded);
@@ -57,7 +58,7 @@ function redactText(text: string, depth: number): string {
   return text.includes("=") || text.includes("&") ? redactPairs(text, depth) : redactProse(text, depth);
 }
 
-/** Redacts the pairs of a form in `text`, from `from` to before `to`. Only pairs with a hint are decoded. */
+/** Redacts the pairs of a form in `text`, from `from` to before `to`. The function decodes only those pairs of name and value that have a hint. */
 function redactPairs(text: string, depth: number, from = 0, to = text.length): string {
   let shown = "";
   let at = from;
