@@ -275,7 +275,7 @@ export const malformedRequest = (problem: string): GraphError => new GraphError(
 
 /**
  * D-04, D-21: the error about an object that does not exist, that is hidden, or that does not support the method. The error is the same in all three
- * cases, so that the caller does not learn which case it is.
+ * cases of this list.
  */
 export const unsupportedRequest = (method: string, id: string): GraphError =>
   new GraphError(

@@ -1,9 +1,9 @@
-/** The selection of fields: `a,b{c,d}` (A1, D-33). `limit`, `offset` and `.modifier()` inside `fields` are refused. */
+/** The selection of fields: `a,b{c,d}` (A1, D-33). `limit`, `offset` and `.modifier()` inside `fields` are refused in a selection. */
 import { invalidParameter } from "./errors.ts";
 
 /**
- * The selected names. The value of a name is the selection inside its braces. Undefined if the name has no braces; the field is then shown with its
- * default fields.
+ * The selected names. The value of a name is the selection inside its braces. The inner selection is undefined if the name has no braces; then the
+ * response shows the field with its default fields.
  */
 export type Selection = ReadonlyMap<string, Selection | undefined>;
 
@@ -29,7 +29,7 @@ function nestedText(name: string, inner: Selection): string {
   return `${isAlsoWhole ? `${name},` : ""}${name}{${selectionText(names)}}`;
 }
 
-/** The union of two selections inside the same field: `a{b},a{c}` is `a{b,c}`. */
+/** Returns the union of two selections inside the same field: `a{b},a{c}` is `a{b,c}`. */
 export function joined(one: Selection | undefined, other: Selection | undefined): Selection | undefined {
   if (one === undefined && other === undefined) return undefined;
   const both = new Map(one ?? [[WITHOUT_BRACES, undefined]]);
@@ -37,9 +37,9 @@ export function joined(one: Selection | undefined, other: Selection | undefined)
   return both;
 }
 
-/** The greatest depth of braces, which limits recursion. No response of the interface is nested as deeply. */
+/** The greatest depth of braces, which limits recursion. No response of the interface has as many levels as this limit allows. */
 const DEPTH_MAX = 8;
-/** The greatest number of selected names, which limits the work for a request. No node type has as many fields. */
+/** The greatest number of selected names, which limits the work for a request. No node type has as many fields as this limit allows. */
 const NAMES_MAX = 200;
 
 const isNameUnit = (unit: number): boolean => (unit >= 97 && unit <= 122) || (unit >= 65 && unit <= 90) || (unit >= 48 && unit <= 57) || unit === 95;

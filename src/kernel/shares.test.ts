@@ -2,7 +2,9 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Account, Shares } from "./shares.ts";
 
-/** Adds requests of one size to an account as long as they are accepted, at most `max`. Returns the number of accepted requests. */
+/**
+ * Adds requests of one size to an account as long as the account accepts them, but at most `max` requests. Returns the number of accepted requests.
+ */
 function taken(shares: Shares, account: Account, size = 0, max = 10_000): number {
   let count = 0;
   while (count < max && shares.lacks(account, size) === undefined) {
@@ -90,7 +92,8 @@ describe("shares of a capacity", () => {
       shares.release(one, 40);
       shares.release(other, 20);
     }
-    // The app may use as much as before, and when the whole capacity is full, each of the app's addresses may use an equal part of the app's share.
+    // When the second app comes, the first app may still use as much as before, and when the whole capacity is full, each of the app's addresses may
+    // use an equal part of the app's share.
     shares.hold(undefined, 100);
     shares.hold(one, 20);
     expect([shares.lacks(one, 1), shares.lacks(other, 1)]).toEqual([undefined, undefined]);
@@ -155,11 +158,11 @@ describe("shares of a capacity", () => {
     ] as const)
       for (let n = 0; n < count; n++) shares.hold(of(app, address), 0);
     shares.release(of("1001", "a"), 0);
-    // The capacity is full: two apps hold 6 requests each, and two addresses of one app hold 3 each. So a third app gets 4 requests, and a third
-    // address gets 2.
+    // The capacity is full: two apps run 6 requests each, and two addresses of one app run 3 requests each. With equal shares a third app gets 4
+    // requests, and a third address of the app gets 2.
     expect(taken(shares, of("1003", "a"))).toBe(4);
     expect(taken(shares, of("1001", "c"))).toBe(1);
-    // A caller without requests has no share.
+    // A caller without running requests has no share of the capacity.
     for (let n = 0; n < 4; n++) shares.release(of("1003", "a"), 0);
     for (let n = 0; n < 3; n++) shares.release(of("1001", "a"), 0);
     expect(taken(shares, of("1001", "c"))).toBe(2);
@@ -167,7 +170,7 @@ describe("shares of a capacity", () => {
 
   test("10,000 accounts are kept, held or not; of more, twice as many as hold something", () => {
     const addressOf = (shares: Shares, at: number) => shares.accountOf("1001", `unused ${at}`);
-    /** Whether the first of `unused` accounts is still known, if `held` other accounts hold something. */
+    /** Returns whether the first of `unused` accounts is still in memory while `held` other accounts have running requests. */
     const isKnown = (unused: number, held: number): boolean => {
       const shares = new Shares(capacity);
       for (let at = 0; at < held; at++) shares.hold(shares.accountOf("1001", `held ${at}`), 0);
@@ -175,7 +178,7 @@ describe("shares of a capacity", () => {
       for (let at = 1; at < unused; at++) addressOf(shares, at);
       return addressOf(shares, 0) === first;
     };
-    // The app has an account of its own, which counts too. In the second case 10,000 accounts held something when they were counted.
+    // The app has its own account, which is counted too. In the second case 10,000 accounts had running requests when the accounts were counted.
     expect([isKnown(9_998, 0), isKnown(9_999, 0)]).toEqual([true, false]);
     expect([isKnown(9_998, 10_000), isKnown(9_999, 10_000)]).toEqual([true, false]);
   });

@@ -1,6 +1,7 @@
 /**
- * Divides a capacity among callers, so that a flood of requests affects only the caller who sends it. A single caller may use the whole capacity.
- * When the capacity is full, only callers who use less than an equal share get more. All other callers wait until some of their requests end.
+ * Divides a capacity among callers, so that a flood of requests affects only the caller who sends it. A caller may use the whole capacity as long as
+ * no other caller needs it. When the capacity is full, only callers who use less than an equal share of the capacity get more of it. All other
+ * callers wait until some of their requests end.
  *
  * There are two levels of callers: apps, and the addresses that use an app. The capacity is divided among the apps that have running requests, and
  * the share of an app is divided among its addresses. All callers together use at most the capacity times 1 + ln(number of callers), because on a
@@ -10,7 +11,7 @@
 export interface Capacity {
   /** The number of requests. */
   readonly count: number;
-  /** The sum of the requests' sizes in another measure, e.g. bytes. */
+  /** The sum of the sizes of the requests, e.g. in bytes. */
   readonly size: number;
 }
 
@@ -18,7 +19,7 @@ export interface Capacity {
 export class Account {
   count = 0;
   size = 0;
-  /** The number of accounts one level below that have running requests. */
+  /** The number of accounts with running requests that are one level below this account. */
   active = 0;
   readonly below = new Map<string, Account>();
   readonly above: Account | undefined;
@@ -29,8 +30,8 @@ export class Account {
 }
 
 /**
- * The number of accounts that stay in memory even if they have no running requests, because many callers come back soon. Above this number, accounts
- * without running requests are deleted.
+ * The number of accounts that stay in memory even if they have no running requests, because many callers come back soon. If there are more accounts
+ * than this number, accounts without running requests are deleted.
  */
 const ACCOUNTS_KEPT_MAX = 10_000;
 
@@ -60,18 +61,21 @@ export class Shares {
     return this.#all.size;
   }
 
-  /** Whether the capacity is full. While it is full, each caller gets no more than an equal share. */
+  /** Whether the capacity is full. While the capacity is full, each caller gets no more than an equal share of it. */
   get isFull(): boolean {
     return this.#all.count >= this.#capacity.count || this.#all.size >= this.#capacity.size;
   }
 
-  /** The account of an address that uses an app. Addresses of requests without an app have one common account above them. */
+  /** Returns the account of an address that uses an app. All addresses of requests without an app belong to one common account. */
   accountOf(app: string | undefined, address: string): Account {
     if (this.#accountCount >= this.#accountsMax) this.#forget();
     return this.#below(this.#below(this.#all, app ?? ""), address);
   }
 
-  /** Says whether `account` has used up its `count` or its `size`, for a new request of this size. Undefined if the request may be accepted. */
+  /**
+   * Returns whether `count` or `size` of `account` is used up for a new request of this size. The result is undefined if the new request may be
+   * accepted.
+   */
   lacks(account: Account, size: number): keyof Capacity | undefined {
     if (this.#isFullFor(account, "count", 1)) return "count";
     return this.#isFullFor(account, "size", size) ? "size" : undefined;
@@ -93,7 +97,7 @@ export class Shares {
     app.size += size;
   }
 
-  /** Counts a request as ended. `account` and `size` must be the request's current ones. */
+  /** Counts a request as ended. `account` and `size` must be the request's current account and size. */
   release(account: Account | undefined, size: number): void {
     const all = this.#all;
     all.count--;
@@ -120,8 +124,8 @@ export class Shares {
     const shareOfApp = capacity / activeWith(all, app);
     if (app[measure] + more <= shareOfApp) return false;
     if (account[measure] + more <= shareOfApp / activeWith(app, account)) return false;
-    // A caller without running requests may start this one, even if it is larger than the caller's share. The exception is a server that uses twice
-    // its capacity.
+    // A caller without running requests may start one request even if the request is larger than the caller's share, unless the server already uses
+    // twice its capacity.
     return account.count > 0 || all[measure] >= 2 * capacity;
   }
 

@@ -25,7 +25,7 @@ test("one mistake is always allowed: an additional letter of any script", () => 
 });
 
 test("two exchanged neighbours are one mistake, anywhere; similar cases are two", () => {
-  // In a word of two letters only one typing mistake is corrected.
+  // In a word of two letters the suggestion corrects only one typing mistake.
   for (const [word, known, isMeant] of [
     ["ba", "ab", true],
     ["ab", "xa", false],
@@ -33,13 +33,13 @@ test("two exchanged neighbours are one mistake, anywhere; similar cases are two"
     ["ab", "xy", false],
     ["ax", "ab", true],
     ["abc", "ab", true],
-    // In a longer word two swaps are corrected that share no letter.
+    // In a longer word the suggestion corrects two swaps of letters, if the swaps have no letter in common.
     ["badcef", "abcdef", true],
     ["xbadcef", "abcdef", false],
     ["cabdef", "abcdef", true],
     ["bcdaef", "abcdef", true],
     ["dabcxxef", "abcdef", false],
-    // In a word of up to five letters only one typing mistake is corrected, too.
+    // In a word of up to five letters the suggestion also corrects only one typing mistake.
     ["badce", "abcde", false],
     ["bacde", "abcde", true],
   ] as const)

@@ -1,21 +1,24 @@
 /** Suggests a name that a caller may have meant, for error messages. */
 
-/** The greatest number of typing mistakes in a word: two, or one in a short word. If more were allowed, the suggestion would be arbitrary. */
+/**
+ * The greatest number of typing mistakes that a suggestion corrects in a word: two, or one in a short word. If more typing mistakes were allowed, the
+ * suggestion would be arbitrary.
+ */
 const MISTAKES_MAX = 2;
 const SHORT_WORD_LETTERS_MAX = 5;
 
-/** Returns the text `; did you mean name?`. The text is empty if no existing name is similar. */
+/** Returns the text `; did you mean name?`. The returned text is empty if no existing name is similar. */
 export function suggestion(word: string, known: readonly string[]): string {
   const near = nearest(word, known);
   return near === undefined ? "" : `; did you mean ${near}?`;
 }
 
-/** Returns the name with the fewest typing mistakes. Undefined if no name is similar. */
+/** Returns the existing name with the fewest typing mistakes, or undefined if no name is similar. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   let near: string | undefined;
   let fewest = Math.min(word.length <= SHORT_WORD_LETTERS_MAX ? 1 : MISTAKES_MAX, word.length - 1) + 1;
   for (const other of known) {
-    // This check also limits the work for a long word, because the existing names are short.
+    // The check of the lengths also limits the work for a long word, because the existing names are short.
     if (Math.abs(other.length - word.length) >= fewest) continue;
     const mistakes = mistakesBetween(word, other);
     if (mistakes < fewest) [near, fewest] = [other, mistakes];
@@ -23,7 +26,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return near;
 }
 
-/** The number of letters that must be added, removed, replaced or swapped to turn one word into the other. */
+/** Returns the number of letters that must be added, removed, replaced or swapped to turn one word into the other. */
 function mistakesBetween(a: string, b: string): number {
   let [before, row]: [number[], number[]] = [[], Array.from({ length: b.length + 1 }, (_, at) => at)];
   for (let i = 1; i <= a.length; i++) {

@@ -1,9 +1,9 @@
-/** Whether a text can be stored. U+0000 and lone surrogates cannot be stored (D-21), because databases treat them differently. */
+/** Returns whether a database can store a text. U+0000 and lone surrogates cannot be stored (D-21), because databases treat them differently. */
 export const isStorableText = (text: string): boolean => !text.includes("\u0000") && text.isWellFormed();
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Decodes UTF-8 and removes a byte order mark. Undefined if the bytes are not UTF-8. */
+/** Decodes UTF-8 and removes a byte order mark. The result is undefined if the bytes are not UTF-8. */
 export function utf8Text(bytes: Uint8Array): string | undefined {
   try {
     return utf8.decode(bytes);
@@ -12,7 +12,7 @@ export function utf8Text(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Returns a copy of the text for a cache. Without the copy, a short slice would keep the long text from which it was cut in memory. */
+/** Returns a copy of the text for a cache. Without the copy, a short slice would keep in memory the long text from which the slice was cut. */
 export const detached = (text: string): string => Buffer.from(text).toString();
 
 /** Removes every `character` at the end of the text. */
@@ -22,7 +22,7 @@ export function trimmedEnd(text: string, character: string): string {
   return text.slice(0, end);
 }
 
-/** The number of Unicode code points in the text. The limits for names count code points. */
+/** Returns the number of Unicode code points in the text. The limits for the length of names count code points. */
 export function codePointCount(text: string): number {
   let count = 0;
   for (let i = 0; i < text.length; i++) {
@@ -33,9 +33,9 @@ export function codePointCount(text: string): number {
 }
 
 /**
- * Returns the same text for all texts that differ only in case. The function uses Unicode's full case folding, statuses C and F of CaseFolding.txt,
- * except that Cherokee letters become lower case. Each character outside ASCII is folded separately, because Σ becomes ς at the end of a longer text.
- * D-310: ı and i stay different.
+ * Returns the same text for all texts that differ only in case. `foldCase` uses Unicode's full case folding, statuses C and F of CaseFolding.txt,
+ * except that Cherokee letters become lower case. Each character outside ASCII is folded separately, because JavaScript turns Σ into ς at the end of
+ * a longer text. D-310: the letters ı and i stay different.
  */
 export const foldCase = (text: string): string => text.replace(/\P{ASCII}/gu, foldCharacter).toLowerCase();
 

@@ -25,7 +25,7 @@ test("pieces of work run one after another, in order, and other work runs in bet
 });
 
 test("other work has as long as the previous piece took, however long the program has run", async () => {
-  // The clock stands still at a value of ten days, so no time passes during a piece of work.
+  // The test stops the clock at a value of ten days, so no time passes during a piece of work.
   const turns = new Turns(() => 864_000_000);
   const done: number[] = [];
   await Promise.all([1, 2, 3].map((piece) => turns.next().then(() => done.push(piece))));

@@ -1,7 +1,10 @@
-/** Waits for the next turn of the event loop, so that other connections are served meanwhile. */
+/** Waits for the next turn of the event loop, so that the server can serve other connections meanwhile. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** The number of requests of batches that run in one turn of the event loop. Reading a page of 100 nodes takes less than a millisecond. */
+/**
+ * The number of requests of batches that run in one turn of the event loop. One such request, which reads a page of 100 nodes, takes less than a
+ * millisecond.
+ */
 const PARTS_PER_TURN = 4;
 const partsWaiting: (() => void)[] = [];
 
@@ -11,15 +14,16 @@ function runParts(): void {
 }
 
 /**
- * Waits for a turn of the event loop in which the next request of a batch or of `ids=` may run. All batches share these turns. If each of a hundred
- * batches ran a request in every turn, a turn would take a hundred times as long, and every other connection would wait.
+ * Waits for a turn of the event loop in which the next request of a batch or of `ids=` may run. All batches share the number of requests that run in
+ * one turn. If each of a hundred batches ran a request in every turn, a turn would take a hundred times as long, and every other connection would
+ * wait.
  */
 export const nextPartsTurn = (): Promise<void> =>
   new Promise((resolve) => {
     if (partsWaiting.push(resolve) === 1) setImmediate(runParts);
   });
 
-/** Waits until the promise is settled, but at most for `ms` of real time. The timer is cleared afterwards. */
+/** Waits until the promise is settled, but at most for `ms` of real time. The function clears its timer at the end of the wait. */
 export async function within(promise: Promise<unknown>, ms: number): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   // The end of the wait needs a timer, because the promise may never be settled.
@@ -50,7 +54,9 @@ export class Turns {
     this.#monotonicMs = monotonicMs;
   }
 
-  /** Resolves when the caller may run its next piece of work. The piece must end in the same turn of the event loop. */
+  /**
+   * Resolves when the caller may run its next piece of work. The piece of work must end in the turn of the event loop in which the promise resolves.
+   */
   next(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);

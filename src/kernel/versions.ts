@@ -1,6 +1,6 @@
 /**
- * A version of the interface, `v{major}.{minor}` (D-03), as a number: the major number plus the minor number in thousandths. `v25.0` is 25, and
- * `v25.10` is 25.01.
+ * A version of the interface, `v{major}.{minor}` (D-03), as a number: the major number plus the minor number in thousandths. For example, the version
+ * `v25.0` is the number 25, and `v25.10` is 25.01.
  */
 export type Version = number;
 
@@ -13,7 +13,7 @@ export function formatVersion(version: Version): string {
   if (text === undefined) {
     const major = Math.trunc(version);
     text = `v${major}.${Math.round((version - major) * MINORS)}`;
-    // The map of written versions is large enough for all versions of a calendar and for some mistyped ones.
+    // The cache of the texts of versions is large enough for all versions of a calendar and for some mistyped ones.
     if (written.size < WRITTEN_MAX) written.set(version, text);
   }
   return text;
@@ -24,7 +24,7 @@ const WRITTEN_MAX = 100;
 const MAJOR_DIGITS_MAX = 4;
 const MINOR_DIGITS_MAX = 3;
 
-/** Reads a version such as `v25.1`, `v25.0` or `v25` (D-03). Undefined for any other text, including a version with a leading zero. */
+/** Reads a version such as `v25.1`, `v25.0` or `v25` (D-03). The result is undefined for any other text, including a version with a leading zero. */
 export function parseVersion(segment: string): Version | undefined {
   if (segment.charCodeAt(0) !== 118) return undefined;
   const point = segment.indexOf(".");
@@ -35,7 +35,10 @@ export function parseVersion(segment: string): Version | undefined {
   return minor === undefined ? undefined : major + minor / MINORS;
 }
 
-/** Reads the number between `start` and `end`. Undefined if the number has a leading zero, too many digits, or other characters. */
+/**
+ * Reads the decimal number between the positions `start` and `end` of the text. The result is undefined if the number has a leading zero, too many
+ * digits, or other characters.
+ */
 function readNumber(text: string, start: number, end: number, digitsMax: number): number | undefined {
   const count = end - start;
   if (count < 1 || count > digitsMax || (count > 1 && text.charCodeAt(start) === 48)) return undefined;

@@ -40,7 +40,7 @@ test("D-341: it ends with the first success five seconds after its last failure,
   health.worked(true);
   expect(kinds()).toEqual([]);
   expect(seen).toEqual(["seen disk_full 1", "seen no_connection 1", "ended no_connection 1", "ended disk_full 1"]);
-  // A counter of failures never decreases.
+  // The test adds this number, because a counter of failures never decreases.
   expect(health.report().failures).toEqual({ disk_full: 1, no_connection: 1 });
 });
 

@@ -1,6 +1,6 @@
 /**
- * The problems of a server's database, as its drivers report them. The log, the alerts, `/readyz` and the metrics all read this list, so all four
- * name the same problems (D-341).
+ * The problems of a server's database, as its drivers report them. The log, the alerts, `/readyz` and the metrics all read this list of problems, so
+ * they all name the same problems (D-341).
  */
 
 export type ProblemKind =
@@ -64,9 +64,11 @@ export interface DatabaseReport {
 export interface ConnectionCounts {
   readonly connections: number;
   readonly inUse: number;
-  /** The number of requests that are waiting for a connection. */
+  /** The number of calls that are waiting for a connection to PostgreSQL. */
   readonly waiting: number;
-  /** The number of requests since the start of the process that had to wait for a connection; `waitedMs` is the sum of their waiting times. */
+  /**
+   * The number of calls since the start of the process that had to wait for a connection to PostgreSQL; `waitedMs` is the sum of their waiting times.
+   */
   readonly waits: number;
   readonly waitedMs: number;
 }
@@ -82,14 +84,14 @@ interface HealthOptions {
 }
 
 /**
- * A problem ends after this time without a failure. This quiet time is not zero, because on an almost full disk, or if few connections are free, some
- * operations succeed while others fail.
+ * A problem counts as ended after this time without a failure. This time without a failure is not zero, because on an almost full disk, or if few
+ * connections are free, some operations succeed while others fail.
  */
 const QUIET_MS = 5_000;
 const SEEN_EVERY_MS = 60_000;
-/** The problems that end only with the process. */
+/** The problems that last until the process ends. */
 const LASTING: readonly ProblemKind[] = ["file_changed", "file_damaged"];
-/** Problems that only writes have: a successful read does not prove that such a problem has ended. */
+/** The problems that affect only writes, so a successful read does not prove that the problem has ended. */
 const OF_WRITES: readonly ProblemKind[] = ["disk_full", "disk_error", "locked"];
 const CAUSE_CHARACTERS_MAX = 500;
 
@@ -103,13 +105,13 @@ export class DatabaseHealth {
   readonly #database: { readonly database?: string };
   readonly #named = new Map<string, DatabaseHealth>();
 
-  /** `database` is the name of the database in `--databases`. */
+  /** `database` is the database's name in the option `--databases`. */
   constructor(options: HealthOptions = {}, database?: string) {
     this.#options = options;
     this.#database = database === undefined ? {} : { database };
   }
 
-  /** Returns the health of one of several databases. The report of this object also contains the problems of that database. */
+  /** Returns the health of one of several databases. The report about the whole server also contains the problems of this database. */
   of(database: string): DatabaseHealth {
     const health = this.#named.get(database) ?? new DatabaseHealth(this.#options, database);
     this.#named.set(database, health);
@@ -135,7 +137,7 @@ export class DatabaseHealth {
     this.#options.onSeen?.(shown(problem));
   }
 
-  /** Reports that an operation succeeded. The drivers call this method after each operation, so it is cheap while there are no problems. */
+  /** Reports that an operation succeeded. The drivers call this method after each operation, so the method is cheap while there are no problems. */
   worked(isWrite: boolean): void {
     if (this.#current.size === 0) return;
     const quietSinceMs = this.#nowMs() - QUIET_MS;

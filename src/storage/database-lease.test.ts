@@ -1,5 +1,6 @@
 /**
- * A lease passes all calls on to its database until the lease ends. After its end the lease refuses writes, and the database serves the next lease.
+ * A lease passes all calls on to its database until the lease ends. After the end of a lease, the lease refuses writes, and the database serves the
+ * next lease.
  */
 import { expect, test } from "bun:test";
 import { newWorkStore } from "#harness/work-database";

@@ -1,5 +1,6 @@
 /**
- * Gives a database to one opening of its world. When the opening has ended, its lease refuses writes, and the database can serve the next opening.
+ * Lends a database to a world from the time when the world is opened until it is closed. When the world was closed, its lease refuses writes, and the
+ * database can be lent to the next world that is opened.
  */
 import { databaseUnreachable } from "#kernel/errors";
 import type { Database, Reader, SavedState, Transaction } from "./database.ts";
@@ -9,7 +10,7 @@ type Listener = (kind: string | undefined, key: string | undefined) => void;
 export class DatabaseLease implements Database {
   readonly #database: Database;
   readonly dialect: Database["dialect"];
-  /** The database's own reader: reads are on the hot path, and a read after the end of the lease does no harm. */
+  /** The lease passes on the database's own reader, because reads are on the hot path, and a read after the end of the lease does no harm. */
   readonly reader: Reader;
   readonly #letGo: (() => void)[] = [];
   #hasEnded = false;

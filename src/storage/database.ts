@@ -1,9 +1,11 @@
 /**
- * The database as features use it. Two drivers implement this interface: `sqlite/` and `postgres/`.
+ * The database as features use it. Two drivers implement this interface of the database: `sqlite/` and `postgres/`.
  *
  * **Invariant:** a write is acknowledged (its promise resolves) only after it is durable.
- * **Invariant:** the body of a write awaits only its `tx`, and no network or timer. SQLite rejects a body that awaits anything else.
- * **Invariant:** a body has effects only through its `tx`, because PostgreSQL rolls back a body that conflicts with another, and runs the body again.
+ * **Invariant:** the body of a write awaits only its `tx`, and no network or timer. The SQLite driver rejects the body of a write that awaits
+ * anything else than its `tx`.
+ * **Invariant:** the body of a write has effects only through its `tx`, because the PostgreSQL driver rolls back a body that conflicts with another
+ * body, and runs the body again.
  * **Invariant:** SQL is written only in `*.store.ts` and `*.migrations.ts`.
  */
 import type { DatabaseHealth } from "./database-health.ts";
@@ -14,7 +16,10 @@ export interface Reader {
   all<R extends Row>(statement: Sql): Promise<R[]>;
 }
 
-/** A failed statement ends the transaction, even if the body catches the error. If the body expects a conflict, the statement uses `ON CONFLICT`. */
+/**
+ * A failed statement ends the transaction, even if the body of the transaction catches the error. If the body of the write expects a conflict, its
+ * statement must use `ON CONFLICT`.
+ */
 export interface Transaction extends Reader {
   /** Resolves with the number of changed rows. */
   run(statement: Sql): Promise<number>;
@@ -22,7 +27,8 @@ export interface Transaction extends Reader {
   runOne(statement: Sql): Promise<void>;
   /**
    * Locks a name until the transaction ends, for a rule that checks first and then writes, e.g. `tx.lock("labels", pageId)`. On SQLite `lock` does
-   * nothing, because only one writer runs at a time. On PostgreSQL, bodies of one process whose first statement locks the same name share a commit.
+   * nothing, because only one writer runs at a time. On PostgreSQL, write bodies of one process whose first statement locks the same name are
+   * committed together.
    */
   lock(scope: string, key: string): Promise<void>;
   /**
@@ -31,8 +37,8 @@ export interface Transaction extends Reader {
    */
   skipLocked(alias: string): string;
   /**
-   * Lets the event loop serve others between the statements of a body that has very many statements. On SQLite, other writers wait until the body
-   * ends.
+   * Lets the event loop do other work between the statements of a write body that has very many statements. On SQLite, other writers still wait until
+   * the write body ends.
    */
   pause(): Promise<void>;
   /**
@@ -40,13 +46,15 @@ export interface Transaction extends Reader {
    * process. See `facts.ts`.
    */
   invalidate(kind: string, key: string): void;
-  /** Runs `action` after the write is durable. The action does not run after a rollback, and must not throw. */
+  /**
+   * Runs `action` after the write of the transaction is durable. The action does not run if the transaction is rolled back, and it must not throw.
+   */
   afterCommit(action: () => void): void;
 }
 
 /**
  * A statement had to change exactly one row, but changed none or several. On PostgreSQL a concurrent writer may have deleted the row after the body
- * read it, so the body runs a second time; a second failure is a programmer's mistake.
+ * read it, so the body runs a second time; a second failure is a mistake in the server's code.
  */
 export class NotOneRow extends Error {
   constructor(changed: number, { query }: Sql) {
@@ -64,7 +72,7 @@ export interface Database {
    * connection broke during the commit, the write may be stored nevertheless.
    */
   write<T>(body: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** Gives `body` a reader whose reads all see the same snapshot of the data. Exports and reports use this method. */
+  /** Gives `body` a reader whose reads all see the same snapshot of the data. Exports and reports use this method to read a snapshot. */
   snapshot<T>(body: (reader: Reader) => Promise<T>): Promise<T>;
   /**
    * Calls `listener` with each fact that any process, including this one, invalidates. The kind `undefined` means that everything may have changed.
@@ -72,14 +80,14 @@ export interface Database {
    */
   onInvalidate(listener: (kind: string | undefined, key: string | undefined) => void): () => void;
   /**
-   * The caller calls this method before it uses a cached fact. If the database has not been able to confirm for a second that no other process
+   * Callers call this method before they use a cached fact. If the database has not been able to confirm for a second that no other process
    * changed anything (for example because this process got no processor time), the database reports to its listeners that everything may have
    * changed.
    */
   confirm(): void;
   /**
    * A number from 0 to 1023 that is part of new ids; no other running process on this database has the same number. Callers read the number each
-   * time, because it can change after an outage of PostgreSQL.
+   * time, because the number can change after an outage of PostgreSQL.
    */
   readonly processNumber: number;
   /** Rejects with `databaseUnreachable` if the database does not respond. Readiness checks call this function. */
@@ -89,7 +97,7 @@ export interface Database {
    * (measured). On PostgreSQL the next vacuum removes the values.
    */
   scrub(): Promise<void>;
-  /** Saves all data of the world under a name. A saved state with the same name is replaced. */
+  /** Saves all data of the world under a name. If a saved state has the same name, it is replaced. */
   saveState(name: string): Promise<void>;
   /**
    * Replaces the world's content with the saved state, or empties the world if `name` is undefined. A concurrent write happens entirely before or
@@ -114,25 +122,25 @@ export interface NamedDatabase {
   readonly url: string;
 }
 
-/** A database of `--databases` as a running server sees it. */
+/** A database of `--databases` with the state that a running server knows. */
 export interface SpreadDatabase {
   readonly name: string;
   /** Whether the server is connected to the database. */
   readonly isUp: boolean;
-  /** Rejects if the database does not respond. */
+  /** The promise rejects if the database does not respond. */
   ping(): Promise<void>;
 }
 
 /**
  * The databases of a server, one for each world. If the server has `--databases`, its worlds are in several PostgreSQL clusters, and the argument
- * `at` is the name of the database that the world is in. If `at` is left out, the first database is meant, which has the first world.
+ * `at` is the name of the database that the world is in. If `at` is left out, the method uses the first database, which has the first world.
  */
 export interface Databases {
-  /** The databases of `--databases`, in the order of that option. The list is empty if the server has one database. */
+  /** The databases of `--databases`, in the order of that option. The list of databases is empty if the server has only one database. */
   readonly spread: readonly SpreadDatabase[];
   /**
-   * Opens the world's database, and creates it if it does not exist. The data of in-memory worlds are kept until the last world is closed. Opening
-   * throws the errors of `openDatabase`.
+   * Opens the world's database, and creates it if it does not exist. The data of in-memory worlds are kept until the last world is closed. The method
+   * `open` throws the errors of `openDatabase`.
    */
   open(world: string, at?: string): Promise<Database>;
   /**
@@ -148,13 +156,13 @@ export interface Databases {
   remove(world: string, at?: string): Promise<void>;
   /**
    * Runs `make`, which creates a world. If another process is creating a world of the same name, `making` resolves with undefined and does not run
-   * `make`. `making` does not exclude other calls within this process.
+   * `make`. `making` does not exclude other calls of `making` in the same process.
    */
   making<T>(world: string, make: () => Promise<T>): Promise<T | undefined>;
   /**
-   * Copies a world to another database, and fences the old one: statements of a process that still uses the old database fail. The caller ensures
-   * that the world is closed and that no other process moves the world. Resolves at once if an earlier call has moved the world. Only servers with
-   * `--databases` have the method `move`.
+   * Copies a world to another database, and fences the old database: statements of a process that still uses the old database fail. The caller
+   * ensures that the world is closed and that no other process moves the world. The promise resolves at once if an earlier call has moved the world.
+   * Only servers with `--databases` have the method `move`.
    */
   move?(world: string, from: string, to: string): Promise<void>;
   /** Whether the world was moved away from a database, so that the world can only be opened in its new database. */
@@ -169,7 +177,7 @@ export interface SavedState {
   readonly saved_ms: number;
 }
 
-/** The saved state is from another version of the program and cannot be converted. */
+/** The error for a saved state that is from another version of the program and cannot be converted. */
 export class StateOutdated extends Error {
   constructor(name: string) {
     super(`the state ${name} was saved by another version of Plaza`);
@@ -193,8 +201,8 @@ export interface Migration {
    */
   readonly contracts?: string;
   /**
-   * A statement that changes a limited number of rows, and finds fewer rows each time; its one `?` is that limit. The statement runs after
-   * `statements`, each time in its own transaction, until it changes no row. The `statements` of such a migration must not fail when they run a
+   * A statement that changes a limited number of rows, and finds fewer rows each time; the one `?` of the statement is the limit. The statement runs
+   * after `statements`, each time in its own transaction, until it changes no row. The `statements` of such a migration must not fail when they run a
    * second time.
    */
   readonly batch?: string;
@@ -202,14 +210,17 @@ export interface Migration {
 
 export interface FeatureMigrations {
   readonly feature: string;
-  /** Tables of the first world that belong to the server. When a state is restored, these tables do not change. */
+  /**
+   * The tables in the first world's database that belong to the server and not to the world. When a saved state is restored, the server's own tables
+   * do not change.
+   */
   readonly serverTables?: readonly string[];
   readonly migrations: readonly Migration[];
 }
 
 /**
- * Runs an action that must not fail. A write is durable even if a listener or action throws; the throw is a programmer's mistake and becomes an
- * uncaught error.
+ * Runs an action that must not fail. The write is durable even if a listener or action throws; such an error is a mistake in the server's code, and
+ * becomes an uncaught error.
  */
 export function runAction(action: () => void): void {
   try {
@@ -222,8 +233,8 @@ export function runAction(action: () => void): void {
 }
 
 /**
- * Awaits a statement that can have only one outcome. Any other outcome is a programmer's mistake: the write is rolled back, and the caller gets a
- * 500.
+ * Awaits a statement that can have only one outcome. Any other outcome of the statement is a mistake in the server's code: the write is rolled back,
+ * and the caller gets the status 500.
  */
 export async function certain<T>(outcome: Promise<T | false | undefined>, what: string): Promise<T> {
   const result = await outcome;
@@ -231,10 +242,10 @@ export async function certain<T>(outcome: Promise<T | false | undefined>, what: 
   return result;
 }
 
-/** A file up to this size is checked when it is opened. The check takes 3 ms per megabyte (measured), which nobody notices at the start. */
+/** A database file up to this size is checked when it is opened. The check takes 3 ms per megabyte (measured), which nobody notices at the start. */
 export const CHECKED_AT_ONCE_BYTES_MAX = 32 * 1024 * 1024;
 
-/** Limits for each process on PostgreSQL; SQLite ignores them. */
+/** Limits for each process on PostgreSQL; the SQLite driver ignores these limits. */
 export interface ConnectionLimits {
   readonly connections: number;
   readonly statementMs: number;
@@ -261,6 +272,6 @@ export interface Program {
   readonly limits?: Partial<ConnectionLimits>;
   /** The database calls this function while it migrates the data of an earlier version. */
   readonly onProgress?: OnProgress;
-  /** The databases that the worlds are in; `data` is the address of the first one. */
+  /** The databases that the worlds are in; `data` is the address of the first database. */
   readonly databases?: readonly NamedDatabase[];
 }

@@ -23,12 +23,15 @@ export class FactCache<T> {
     });
   }
 
-  /** Returns the fact if it is cached. Decisions that must not wait use `peek`; callers that need the fact use `get`. */
+  /** Returns the fact if the cache has it. Code that must decide without waiting calls `peek`; code that needs the fact calls `get`. */
   peek(key: string): T | undefined {
     return this.#entries.get(key);
   }
 
-  /** Returns the cached fact, or loads it. `keyOf` returns the key under which the fact is cached, if `key` itself must not stay in memory. */
+  /**
+   * Returns the fact from the cache, or loads the fact. `keyOf` returns the key under which the fact is cached, if `key` itself must not stay in
+   * memory.
+   */
   get<K extends string>(key: K, load: (key: K) => Promise<T | undefined>, keyOf?: (fact: T) => string): Promise<T | undefined> {
     const known = this.#entries.get(key);
     return known === undefined ? this.#load(key, load, keyOf) : Promise.resolve(known);

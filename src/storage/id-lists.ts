@@ -1,11 +1,11 @@
-/** Makes statements that contain lists of ids. Each list is padded to a power of two, so that few different statements have to be prepared. */
+/** Makes statements that contain lists of ids. Each list of ids is padded to a power of two, so that few different statements have to be prepared. */
 import type { Reader } from "./database.ts";
 import { append, placeholders, type Row, type Sql, type SqlValue, sql } from "./sql.ts";
 
 /** Returns the power of two to which a list of this length is padded. */
 export const paddedSize = (length: number): number => 2 ** Math.ceil(Math.log2(Math.max(length, 1)));
 
-/** The id that pads an empty list or a list of keys. No node has the id 0. */
+/** The id that pads an empty list or a list of keys. The padding is 0, because no node has the id 0. */
 const NO_ID = "0";
 
 /** Returns the statement `base`, followed by `AND column IN (…)` with the ids, followed by `rest`. */
@@ -63,7 +63,10 @@ function chunksOf<T>(list: readonly T[]): T[][] {
 
 const texts = new Map<string, string>();
 
-/** Caches the text for each key. A text with hundreds of ids is kilobytes long, so it is created only once per size. */
+/**
+ * Caches the text of the statement for each key. The text of a statement with hundreds of ids is kilobytes long, so it is made only once for each
+ * number of ids.
+ */
 export function textOnce(key: string, make: () => string): string {
   const known = texts.get(key) ?? make();
   texts.set(key, known);

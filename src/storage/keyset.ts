@@ -1,6 +1,6 @@
 /**
- * Keyset paging forwards and backwards (D-30, D-32): a page is found by the sort key of the row before or after it, never by an offset. Therefore,
- * when rows are added or deleted, no other row is repeated or skipped, and page 40,000 costs as much as page 1.
+ * Keyset paging forwards and backwards (D-30, D-32): a page is found by the sort key of the row before or after it, never by an offset. Because pages
+ * are found by keys, no other row is repeated or skipped when rows are added or deleted, and page 40,000 takes as much time as page 1.
  */
 import type { Reader } from "./database.ts";
 import { append, type Row, type Sql, type SqlValue } from "./sql.ts";
@@ -9,11 +9,11 @@ export interface KeysetOrder<R extends Row> {
   /** The qualified columns, most significant first, e.g. `["personas.id"]`. No two rows of the list have the same values in all these columns. */
   readonly columns: readonly string[];
   readonly direction: "ascending" | "descending";
-  /** Returns the values of `columns` in a row. A cursor contains these values as its key. */
+  /** Returns the values of `columns` in a row. A cursor contains the values of these columns as its key. */
   keyOf(row: R): readonly string[];
 }
 
-/** Makes an order by columns that have the same names in the row: `ordered("ascending", "personas.page", "personas.id")`. */
+/** Makes an order by columns that have the same names in the returned row, for example `ordered("ascending", "personas.page", "personas.id")`. */
 export function ordered(direction: KeysetOrder<Row>["direction"], ...columns: string[]): KeysetOrder<Row> {
   const names = columns.map((column) => column.slice(column.indexOf(".") + 1));
   return { columns, direction, keyOf: (row) => names.map((name) => String(row[name])) };
@@ -25,8 +25,8 @@ export interface PageRequest {
   readonly after?: readonly string[] | undefined;
   readonly before?: readonly string[] | undefined;
   /**
-   * Whether the page includes the row whose key is given. The caller sets `isInclusive` to page back from an empty page behind the last or before the
-   * first row.
+   * Whether the page includes the row whose key is given. The caller sets `isInclusive` to page back from an empty page that is behind the last row
+   * or before the first row.
    */
   readonly isInclusive?: boolean;
 }
@@ -35,20 +35,20 @@ export interface ListPage<R> {
   readonly rows: readonly R[];
   readonly hasPrevious: boolean;
   readonly hasNext: boolean;
-  /** The keys of the page's first and last row; an empty page has no keys. */
+  /** The sort keys of the page's first and last row; an empty page has no keys. */
   readonly firstKey?: readonly string[];
   readonly lastKey?: readonly string[];
 }
 
 /**
- * Reads one page. `select` ends in its WHERE clause (`… WHERE personas.page_id = ?`); `readPage` adds the condition for the key, the order and the
- * limit.
+ * Reads one page. `select` ends in its WHERE clause (`… WHERE personas.page_id = ?`); `readPage` adds the condition for the sort key, the order and
+ * the limit.
  */
 export async function readPage<R extends Row>(reader: Reader, select: Sql, order: KeysetOrder<R>, page: PageRequest): Promise<ListPage<R>> {
   const isBackward = page.before !== undefined;
   const key = page.before ?? page.after;
-  // The query reads one row more than the page has: this row shows that further rows follow. The row whose key is given, if it still exists, shows
-  // that rows precede the page.
+  // The query reads one row more than the page has: the additional row shows that further rows follow. If the row of the given key still exists, it
+  // shows that there are rows before the page.
   const values = key === undefined ? [page.limit + 1] : [...key, page.limit + 2];
   const found = await reader.all<R>(append(select, tailOf(order, isBackward, key === undefined ? "none" : "from"), values));
   const isNeighbourThere = key !== undefined && page.isInclusive !== true && found[0] !== undefined && isSame(order.keyOf(found[0]), key);
@@ -83,7 +83,7 @@ async function exists<R extends Row>(
   return (await reader.get(append(select, tailOf(order, isBackward, start), [...key, 1]))) !== undefined;
 }
 
-/** The row with which a page begins: the first row in the reading direction, the row of the key, or the row after the key. */
+/** The row at which a page begins: the first row in the reading direction, the row of the key, or the row after the key. */
 type Start = "none" | "from" | "beyond";
 
 const tails = new WeakMap<object, Map<string, string>>();

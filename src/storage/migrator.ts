@@ -1,6 +1,6 @@
 /**
- * Runs migrations for both drivers. The driver opens the transaction and takes a lock, so that two processes that start at the same time do not both
- * migrate: on PostgreSQL an advisory lock, on SQLite the lock on the data folder.
+ * Runs migrations for both database drivers. The driver opens the transaction and takes a lock, so that two processes that start at the same time do
+ * not both migrate: on PostgreSQL an advisory lock, on SQLite the lock on the data folder.
  *
  * Two releases can run side by side (D-346): a migration either only adds something (expand), or removes something that no program has used since an
  * earlier migration (contract). A program works on data with additions that it does not know, and refuses data that lacks something that it uses.
@@ -23,7 +23,7 @@ export interface Applied {
 /** Another process that is using the data. */
 export interface LiveProcess {
   readonly version: string;
-  /** The migrations that the program of the other process contains, each as `feature/name`. */
+  /** The migrations that the program of that process contains, each as `feature/name`. */
   readonly knows: readonly string[];
 }
 
@@ -32,7 +32,7 @@ export interface MigrationTarget {
   execute(statement: string): Promise<void>;
   /** Runs a statement whose one parameter is `rows`. Resolves with the number of changed rows. */
   executeBatch(statement: string, rows: number): Promise<number>;
-  /** Inserts a row into the table of migrations after the migration has run. */
+  /** After a migration has run, inserts its row into the table of migrations. */
   record(feature: string, name: string, contracts: string): Promise<void>;
   /** Commits the statements that have run so far, and begins the next transaction. */
   commit(): Promise<void>;
@@ -40,7 +40,7 @@ export interface MigrationTarget {
   liveProcesses(): Promise<readonly LiveProcess[]>;
 }
 
-/** The data has a migration that this program does not know, and the migration may have removed something that the program uses. */
+/** The error for data that has a migration that this program does not know, if the migration may have removed something that the program uses. */
 export class UnknownMigration extends Error {
   constructor(
     readonly feature: string,
@@ -51,7 +51,7 @@ export class UnknownMigration extends Error {
   }
 }
 
-/** A migration would change data that a live process of an older version uses. */
+/** The error for a migration that would change data that a live process of an older version uses. */
 class OlderProcessRuns extends Error {
   constructor(migration: string, version: string) {
     super(
@@ -61,7 +61,10 @@ class OlderProcessRuns extends Error {
   }
 }
 
-/** A statement of a migration failed; `cause` is the driver's error. The statements since the last committed batch are rolled back. */
+/**
+ * The error for a statement of a migration that failed; `cause` is the driver's error. After this error the statements since the last committed batch
+ * are rolled back.
+ */
 export class MigrationFailed extends Error {
   constructor(feature: string, migration: string, cause: unknown) {
     super(`the migration ${feature}/${migration} failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
@@ -98,7 +101,7 @@ export function pendingOf(features: readonly FeatureMigrations[], applied: reado
   );
 }
 
-/** Throws `OlderProcessRuns` if one of the processes may use something that one of the pending migrations removes. */
+/** Throws `OlderProcessRuns` if one of the other processes may use something that one of the pending migrations removes. */
 function requireNoOlder(pending: readonly Pending[], processes: readonly LiveProcess[]): void {
   for (const { feature, migration } of pending) {
     const { name, contracts } = migration;
@@ -112,11 +115,15 @@ function requireNoOlder(pending: readonly Pending[], processes: readonly LivePro
  */
 const FIRST_ROWS = 500;
 const ROWS_MAX = 100_000;
-/** The planned duration of a batch. The plan is half a second, because a batch may take a second and some rows take longer than others. */
+/**
+ * The planned duration of one batch of a migration. A batch may take a second, but it is planned for half a second, because some rows take longer
+ * than others.
+ */
 const BATCH_MS = 500;
 
 /**
- * Runs the missing migrations in the given order, and returns how many ran. The caller has opened a transaction and created the table of migrations.
+ * Runs the missing migrations in the given order, and returns how many ran. Before this call the caller must open a transaction and create the table
+ * of migrations.
  */
 export async function migrate(target: MigrationTarget, features: readonly FeatureMigrations[], onProgress: OnProgress = () => {}): Promise<number> {
   const pending = pendingOf(features, await target.applied());
@@ -136,7 +143,10 @@ export async function migrate(target: MigrationTarget, features: readonly Featur
   return pending.length;
 }
 
-/** Runs the batches of a migration. Each batch is durable before the next one begins, so an interrupted migration continues after its last batch. */
+/**
+ * Runs the batches of a migration. Each batch of a migration is durable before the next batch begins, so an interrupted migration continues after its
+ * last batch.
+ */
 async function runBatches(target: MigrationTarget, batch: string, report: (rows: number) => void): Promise<void> {
   await target.commit();
   for (let [size, rows] = [FIRST_ROWS, 0]; ; ) {
@@ -147,7 +157,7 @@ async function runBatches(target: MigrationTarget, batch: string, report: (rows:
     if (changed === 0) return;
     rows += changed;
     report(rows);
-    // The duration is real time from the machine's clock, as at the start of the batch.
+    // The end of the duration is real time from the machine's clock, as the start of the batch is.
     const tookMs = Math.max(1, performance.now() - begunMs);
     size = Math.max(1, Math.min(ROWS_MAX, size * 2, Math.floor((size * BATCH_MS) / tookMs)));
   }

@@ -1,4 +1,4 @@
-/** Opens the database that the option `--data` names, with the driver for it. */
+/** Opens the database that the option `--data` names, with the driver for this database. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Database, Databases, FeatureMigrations, Program } from "./database.ts";
@@ -6,20 +6,23 @@ import type { Database, Databases, FeatureMigrations, Program } from "./database
 export interface DatabaseOptions {
   /** The data folder, `:memory:`, or `postgres://…` (docs/operating/start.md). */
   readonly data: string;
-  /** The world's name. The world is the file `<folder>/<world>.sqlite` on SQLite, and the schema `plaza_<world>` on PostgreSQL. */
+  /** The world's name. A world of this name is the file `<folder>/<world>.sqlite` on SQLite, and the schema `plaza_<world>` on PostgreSQL. */
   readonly world: string;
   readonly migrations: readonly FeatureMigrations[];
 }
 
 /**
  * The allowed names of worlds. The name of a world becomes part of a file name and, after `plaza_`, of a schema name, which has 63 bytes at most. A
- * dot or slash is not allowed, because the path could then leave the folder.
+ * dot or slash is not allowed in the name of a world, because the path could then leave the folder.
  */
 const WORLD = /^[A-Za-z0-9_-]{1,57}$/;
 
 export const isPostgres = (data: string): boolean => /^postgres(ql)?:\/\//.test(data);
 
-/** Whether the folder has data of the world. For PostgreSQL the answer is always true, because only a query could find out. */
+/**
+ * Whether the folder has data of the world. For PostgreSQL the function always returns true, because only a query could find out whether the world
+ * has data.
+ */
 export const hasData = (data: string, world: string): boolean => isPostgres(data) || existsSync(join(data, `${world}.sqlite`));
 
 /** Throws `RangeError` if the text is not allowed as the name of a world. */
@@ -42,15 +45,18 @@ export async function openDatabase({ data, world, migrations }: DatabaseOptions)
   return openSqlite({ folder: data, world, migrations });
 }
 
-/** Copies all worlds of a folder to another folder, even while a server uses them. Throws the system's own errors. */
+/**
+ * Copies all worlds of a folder to another folder, even while a server uses them. If a copy fails, the function throws the operating system's own
+ * error.
+ */
 export async function backUpWorlds(folder: string, to: string): Promise<void> {
   const { copyWorlds } = await import("./sqlite/backup.ts");
   copyWorlds(folder, to);
 }
 
 /**
- * Checks whether a world's file is intact (D-343). Returns the problem, or undefined if the file is intact. `size` compares the file's size with the
- * size in its header, `content` reads the whole file.
+ * Checks whether a world's file is intact (D-343). Returns the problem of the file, or undefined if the file is intact. The check `size` compares the
+ * file's size with the size in its header, and the check `content` reads the whole file.
  */
 export async function problemOfWorldFile(file: string, by: "size" | "content"): Promise<string | undefined> {
   const { problemOfFile, problemOfSize } = await import("./sqlite/files/check-file.ts");
@@ -76,8 +82,8 @@ export async function databasesIn(data: string, migrations: readonly FeatureMigr
     async open(world) {
       requireWorldName(world);
       const database = await openIn(place, { world, migrations, ...program }).catch((error: unknown) => {
-        // A damaged file of the first world is not reported as a problem, because then the server does not start, and its error message gives the
-        // reason.
+        // A damaged file of the first world is not reported as a problem, because with such a file the server does not start, and its error message
+        // states the damage.
         if (isAnyOpen && error instanceof DamagedFile) program.health?.failed("file_damaged", error);
         throw error;
       });
@@ -97,7 +103,7 @@ export async function databasesIn(data: string, migrations: readonly FeatureMigr
       requireWorldName(world);
       removeSqlite(place.folder, world);
     },
-    // Only one process uses a folder, so no other process can be creating a world.
+    // Only one process uses a data folder, so no other process can be creating a world in it.
     making: (_world, make) => make(),
   };
 }

@@ -13,12 +13,12 @@ export const HIDDEN = "…";
 /** Matches the end of a secret's name: `input_token`, `hub.verify_token`, `app_secret`, `appsecret_proof`, `secure_stream_url`. */
 const SECRET_NAME = /(?:token|secret|proof|password|stream_key|stream_url)[^a-z0-9]*$/i;
 /**
- * Matches a hint that a text may have the name of a secret. A text without a hint cannot contain the name of a secret in any encoding. A hint that a
- * text may have the name of a secret is one of the words; a percent-encoded letter, which is never necessary; a percent-encoded `%` or backslash,
- * which begins a second encoding; and a JSON escape of a letter.
+ * Matches a hint that a text may have the name of a secret. A text without a hint cannot contain the name of a secret in any encoding. A hint is one
+ * of the words in the pattern; a percent-encoded letter, which is never necessary; a percent-encoded `%` or backslash, which begins a second
+ * encoding; and a JSON escape of a letter.
  */
 const HINT = /token|secret|proof|password|stream|%(?:25|5c|4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a])|\\u/i;
-// linear: it is HINT with the flag for searching.
+// linear: the pattern is HINT with the flag for repeated searches.
 const NEXT_HINT = new RegExp(HINT, "gi");
 /** Returns the position of the end of the next hint at `from` or later. The result is -1 if the text has no further hint. */
 function endOfHint(text: string, from: number): number {
@@ -66,7 +66,7 @@ function redactPairs(text: string, depth: number, from = 0, to = text.length): s
     const next = text.indexOf("&", hint);
     const end = next === -1 || next > to ? to : next;
     if (text.charCodeAt(hint) === 61 && PLAIN_END.test(text.slice(hint - 5, hint))) {
-      // The secret is the value of the pair, or of a pair inside the pair's value. Both end at the same position.
+      // The secret is the value of the pair, or of a pair inside the pair's value. The pair and the inner pair end at the same position.
       const value = text.slice(hint + 1, end);
       shown += text.slice(at, hint + 1) + (isPlainWord(value) ? value : HIDDEN);
     } else {
@@ -92,7 +92,7 @@ function redactPair(pair: string, depth: number): string {
   return shown === value ? pair : `${name}=${formEncoded(shown)}`;
 }
 
-/** Redacts text that does not begin as a form or as JSON. Such text may contain JSON, or may be encoded once more. */
+/** Redacts text that does not begin as a form or as JSON. Text of an unknown form may contain JSON, or may be encoded once more. */
 function redactProse(text: string, depth: number): string {
   if (!HINT.test(text)) return text;
   const brace = text.indexOf("{");
@@ -105,7 +105,7 @@ function redactProse(text: string, depth: number): string {
   return shown === decoded ? text : shown;
 }
 
-/** Redacts the valid JSON at the beginning of the text, and hides the rest. */
+/** Redacts the valid JSON at the beginning of the text, and hides the rest of the text. */
 function redactUntrustedJson(text: string, depth: number): string {
   if (!HINT.test(text)) return text;
   const length = jsonPrefixLength(text);
@@ -113,8 +113,8 @@ function redactUntrustedJson(text: string, depth: number): string {
 }
 
 /**
- * Redacts text that is the beginning of valid JSON. Only strings with a hint are decoded. Hints occur only in strings, because elsewhere JSON does
- * not have such letters.
+ * Redacts text that is the beginning of valid JSON. The function decodes only the strings that have a hint. Hints occur only in strings, because JSON
+ * has the letters of a hint only in strings.
  */
 function redactStrings(text: string, depth: number): string {
   let shown = "";
@@ -146,7 +146,8 @@ function redactStrings(text: string, depth: number): string {
 
 /**
  * Whether the JSON string from `start` to `end` is an address with a parameter whose name ends at `hint`. The two links of every list of page
- * messaging are such strings. Their pairs can be redacted without decoding, because the string has no escapes and is not the name of a member.
+ * messaging are strings of this form. The parameters of these links can be redacted without decoding, because the string has no escapes and is not
+ * the name of a member.
  */
 function isPlainLink(text: string, start: number, hint: number, end: number): boolean {
   if (text.charCodeAt(hint) !== 61 || !text.startsWith("http", start + 1)) return false;
@@ -156,10 +157,10 @@ function isPlainLink(text: string, start: number, hint: number, end: number): bo
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON has them escaped.
 const NEEDS_ESCAPE = /["\\\u0000-\u001f\ud800-\udfff]/;
-/** Writes the text as a JSON string. Most texts need no escape, and checking for that is faster than JSON.stringify. */
+/** Writes the text as a JSON string. Most texts need no escape, and it is faster to check for characters to escape than to call JSON.stringify. */
 const quoted = (text: string): string => (NEEDS_ESCAPE.test(text) ? JSON.stringify(text) : `"${text}"`);
 
-/** Decodes the text between the quotes of a JSON string. An escape sequence that was cut off at the end is dropped. */
+/** Decodes the text between the quotes of a JSON string. The function drops an escape sequence that was cut off at the end of the text. */
 function stringOf(written: string): string {
   if (!written.includes("\\")) return written;
   for (const text of [written, written.slice(0, written.lastIndexOf("\\"))]) {
@@ -187,7 +188,10 @@ function percentDecoded(text: string): string {
 
 const formEncoded = (text: string): string => encodeURIComponent(text.toWellFormed()).replaceAll(encodeURIComponent(HIDDEN), HIDDEN);
 
-/** Whether a UTF-16 unit is a letter or a digit. An id is found only as a whole word: `9001` is found in `{"id":"9001"}`, but not in `19001`. */
+/**
+ * Whether a UTF-16 unit is a letter or a digit. The log search finds an id only as a whole word: `9001` is found in `{"id":"9001"}`, but not in
+ * `19001`.
+ */
 const isWordUnit = (unit: number): boolean => (unit >= 48 && unit <= 57) || (unit >= 65 && unit <= 90) || (unit >= 97 && unit <= 122);
 
 function mentions(text: string, word: string): boolean {
@@ -198,7 +202,7 @@ function mentions(text: string, word: string): boolean {
   return false;
 }
 
-/** The id as JSON may write it, with `\uXXXX` for characters outside ASCII. */
+/** Returns the id as JSON may write it, with `\uXXXX` for characters outside ASCII. */
 const escaped = (word: string): string =>
   JSON.stringify(word)
     .slice(1, -1)

@@ -1,10 +1,10 @@
 /**
- * The worlds of a server on several PostgreSQL clusters (D-420). The first cluster has the first world, which has the list of worlds and the control
- * keys. Each further cluster has the schema `plaza`, which has the channel for facts and the process numbers of this cluster, so that no cluster
- * needs another one while it serves its worlds.
+ * The worlds of a server on several PostgreSQL clusters (D-420). The first cluster contains the first world, which contains the list of worlds and
+ * the control keys. Each further cluster has the schema `plaza`, which has the channel for facts and the process numbers of this cluster, so that no
+ * cluster needs another one while it serves its worlds.
  *
- * **Invariant:** while a cluster cannot be reached, only its worlds are refused. The cluster's worlds are served again as soon as its channel is
- * connected again.
+ * **Invariant:** while a cluster cannot be reached, the server refuses requests only for the worlds of this cluster. The server serves the cluster's
+ * worlds again as soon as its channel is connected again.
  */
 import { databaseUnreachable } from "#kernel/errors";
 import type { Database, Databases, FeatureMigrations, NamedDatabase, Program, Reader, SpreadDatabase } from "../database.ts";
@@ -22,14 +22,14 @@ const DEFAULT = "default";
 const RETRY_MS = 500;
 
 /**
- * The schema `plaza` stores the cluster's name. If somebody exchanges two addresses of `--databases`, the server detects this by the name before a
- * world is served from the wrong cluster.
+ * The schema `plaza` stores the cluster's name. If somebody exchanges two addresses of `--databases`, the server detects the exchange by the stored
+ * name before it serves a world from the wrong cluster.
  */
 const homeMigrations: readonly FeatureMigrations[] = [
   { feature: "clusters", migrations: [{ name: "names", statements: ["CREATE TABLE cluster_names (name TEXT PRIMARY KEY) WITHOUT ROWID"] }] },
 ];
 
-/** A cluster other than the first one, as this process sees it. */
+/** A cluster other than the first one, with the state of this process's connection to it. */
 class FurtherCluster implements SpreadDatabase {
   readonly name: string;
   readonly databases: PostgresDatabases;
@@ -133,7 +133,7 @@ export class PostgresClusters implements Databases {
     this.spread = [firstOfAll, ...this.#further];
   }
 
-  /** Opens a world. When the first world is opened, the process connects to all clusters. */
+  /** Opens a world. When the first world is opened, this process connects to all clusters of the server. */
   async open(world: string, at?: string): Promise<Database> {
     return this.#first.isOpen ? this.#at(at).open(world) : translating(this.#openFirst(world));
   }
@@ -151,13 +151,14 @@ export class PostgresClusters implements Databases {
   }
 
   /**
-   * Throws `WrongAddress` before anything is created, if the first cluster was not the first one before, or if a further cluster has a first world.
+   * Throws `WrongAddress` before anything is created, if the first cluster was not the first cluster before, or if a further cluster contains a first
+   * world.
    */
   async #refuseExchanged(): Promise<void> {
     const has = (databases: PostgresDatabases, schema: string) => databases.serverOf(DEFAULT).session((client) => hasSchema(client, schema));
     if (await has(this.#first, HOME))
       throw new WrongAddress("another database was the first in --databases before: put the database with the list of worlds first again");
-    // A cluster that cannot be reached now is opened later, and then its name is checked.
+    // A cluster that cannot be reached at the start is opened later, and its name is checked when it is opened.
     for (const { name, databases } of this.#further)
       if (await has(databases, databases.serverOf(DEFAULT).schema).catch(() => false))
         throw new WrongAddress(

@@ -1,7 +1,7 @@
 /**
- * The worlds of a server on PostgreSQL; each world is a schema. The first world has its own connections. All other worlds share a pool, and the
- * process learns about their changes through the first world's channel, because a PostgreSQL server has only about a hundred connections for all its
- * users.
+ * The worlds of a server on PostgreSQL; each world is a schema. The first world has its own connections to PostgreSQL. All other worlds share a
+ * connection pool, and the process learns about their changes through the first world's channel, because a PostgreSQL server has only about a hundred
+ * connections for all its users.
  */
 import type { Client } from "pg";
 import { databaseUnreachable } from "#kernel/errors";
@@ -21,7 +21,7 @@ import { Cluster } from "./watches/cluster.ts";
 const LOCK_MS_MAX = 5_000;
 
 const schemaOf = (world: string): string => `plaza_${world}`;
-/** The schema for the server's own data in a database that does not have the first world. No world has this schema. */
+/** The schema for the server's own data in a database that does not have the first world. No world can have the name of this schema. */
 export const HOME = "plaza";
 
 export class PostgresDatabases implements Databases {
@@ -31,7 +31,7 @@ export class PostgresDatabases implements Databases {
   readonly #cluster: Cluster;
   #first: PostgresDatabase | undefined;
   #shared: Pool | undefined;
-  /** The worlds that this process is creating. `#making` is the session that holds the locks of these worlds. */
+  /** The worlds that this process is creating. `#making` is the session that has the locks for creating these worlds. */
   readonly #made = new Set<string>();
   #making: Promise<Client> | undefined;
   #lastAsked: Promise<unknown> = Promise.resolve();
@@ -39,7 +39,7 @@ export class PostgresDatabases implements Databases {
   readonly #onClosed: (() => Promise<void>) | undefined;
   readonly spread = [];
 
-  /** If this is one of several databases, `onClosed` is called when the first world is closed. */
+  /** If the server has several databases, the object calls `onClosed` when the first world of its database is closed. */
   constructor(url: string, migrations: readonly FeatureMigrations[], program: Program = {}, onClosed?: () => Promise<void>) {
     this.#url = url;
     this.#program = program;
@@ -64,8 +64,8 @@ export class PostgresDatabases implements Databases {
   }
 
   /**
-   * Opens the schema `plaza`, which has the channel and the process numbers of a database without the first world. The schema `plaza` is closed last,
-   * like a first world. `migrations` are the migrations of this schema.
+   * Opens the schema `plaza`, which has the channel and the process numbers of a database without the first world. Like a first world, the schema
+   * `plaza` must be closed after all worlds of its database. `migrations` are the migrations of the schema `plaza`.
    */
   async openHome(migrations: readonly FeatureMigrations[]): Promise<Database> {
     this.#first = await openPostgres({
@@ -75,7 +75,7 @@ export class PostgresDatabases implements Databases {
     return this.#first;
   }
 
-  /** Returns a server for the world's schema. Work that needs its own sessions uses the returned server. */
+  /** Returns a server for the world's schema. The caller uses the returned server for work that needs its own sessions. */
   serverOf(world: string): Server {
     return new Server(this.#url, schemaOf(world), this.#cluster);
   }
@@ -135,7 +135,7 @@ export class PostgresDatabases implements Databases {
    * because connections are scarce.
    */
   async making<T>(world: string, make: () => Promise<T>): Promise<T | undefined> {
-    // PostgreSQL lets a session take its own lock a second time, so this process checks its own list first.
+    // PostgreSQL lets a session take its own lock a second time, so this process first checks its own list of the worlds that it is creating.
     if (this.#made.has(world)) return undefined;
     this.#made.add(world);
     try {

@@ -1,4 +1,4 @@
-/** The end of a transaction: the notification about its changed facts before COMMIT, and the rollback. */
+/** Ends transactions, with two steps: the notification about its changed facts before COMMIT, and the rollback. */
 import { type Sql, sql } from "../sql.ts";
 import { isReadOnlyServer, isTransient, NotPrimary } from "./failures.ts";
 import type { PoolConnection } from "./pool.ts";
@@ -13,16 +13,16 @@ export async function rollback(connection: PoolConnection): Promise<void> {
   try {
     await connection.execute("ROLLBACK");
   } catch {
-    // The connection is marked as broken and is closed. PostgreSQL rolls back the open transaction of a closed connection.
+    // After a failed rollback, the connection is marked as broken and is closed. PostgreSQL rolls back the open transaction of a closed connection.
     connection.isBroken = true;
   }
 }
 
 /**
- * Returns the statement that announces changed facts; it is sent right before COMMIT. The generation is a counter of the transactions that changed
- * facts, one for each slot (a row that some connections share). The generations have the order of the commits, because the row is locked until the
- * commit. A process that missed a notification sees a gap in the generations (`fact-channel.ts`). Connections rarely share a slot, so they rarely
- * wait for each other's commits.
+ * Returns the statement that announces changed facts; it is sent right before COMMIT. A generation is a counter of the transactions that changed
+ * facts; there is one for each slot, which is a row that some connections share. The generations have the order of the commits, because the row of
+ * the generation is locked until the commit. A process that missed a notification sees a gap in the generations (`fact-channel.ts`). Connections
+ * rarely share a slot, so they rarely wait for each other's commits.
  */
 export function announcement(schema: string, facts: readonly (readonly [kind: string, key: string])[]): Sql {
   const text = JSON.stringify(facts);

@@ -1,13 +1,14 @@
 /**
- * The dedicated connection of a server. Through this channel the process receives the facts that other processes changed in each followed schema. On
- * the same connection the process renews its process number, which is stored in the server's own schema.
+ * The channel for facts, which is a dedicated connection of a server process to PostgreSQL. Through the channel for facts the process receives the
+ * facts that other processes changed in each followed schema. On the connection of the channel for facts, the process also renews its process number,
+ * which is stored in the server's own schema.
  *
- * **Invariant:** the listener receives a change of any process within 1 s; otherwise the channel reports that everything changed. Timers alone cannot
- * guarantee this limit of 1 s: if a process got no processor time for a second, a request may run before the timer. Every user of a cache therefore
- * calls `confirm` first.
+ * **Invariant:** the listener of a schema receives a change that any process made within 1 s; otherwise the channel reports that everything changed.
+ * Timers alone cannot guarantee that a change is received within 1 s: if a process got no processor time for a second, a request may run before the
+ * timer. All code that uses a cached fact therefore calls `confirm` first.
  *
  * Each transaction that changes facts increments its connection's row (slot) of `fact_generations`, and sends a notification with the slot and the
- * new number. If the numbers of a slot have a gap, or the table has a number that no notification had, a notification was lost.
+ * slot's new number. If the numbers of a slot have a gap, or the table has a number that no notification had, a notification was lost.
  */
 import type { Client } from "pg";
 import { DatabaseHealth } from "../database-health.ts";
@@ -18,16 +19,20 @@ import type { Server } from "./server.ts";
 /** The time limit for a response on the dedicated connection. */
 const RESPONSE_MS_MAX = 5_000;
 
-/** The interval at which the generations are read. A lost notification is detected after this time plus the duration of one query. */
+/**
+ * The interval at which the process reads the generations of the slots. The process detects a lost notification after this time plus the duration of
+ * one query.
+ */
 const POLL_MS = 500;
 /** The time within which this process learns of a change that another process made (ARCHITECTURE.md, idea 5). */
 const KNOWN_WITHIN_MS = 1_000;
 /**
- * The number of polls without a response after which the connection counts as broken. Ten polls take 5 s, the same time as `RESPONSE_MS_MAX`.
+ * The number of polls without a response after which the connection counts as broken. Ten polls of the generations take 5 s, which is also the time
+ * of `RESPONSE_MS_MAX`.
  */
 const SILENT_POLLS_MAX = 10;
 
-// The time is from the machine's clock, because other processes do not follow the clock of a world.
+// The current time is from the machine's clock, because other processes do not follow the clock of a world.
 const now = (): number => performance.now();
 
 export type OnFact = (kind: string | undefined, key: string | undefined) => void;
@@ -41,7 +46,7 @@ interface Followed {
 export class FactChannel {
   readonly #server: Server;
   readonly #health: DatabaseHealth;
-  /** The followed schemas, by their names. */
+  /** The followed schemas, keyed by their names. */
   readonly #followed = new Map<string, Followed>();
   readonly #timer: ReturnType<typeof setInterval>;
   #client: Client | undefined;
@@ -80,7 +85,7 @@ export class FactChannel {
     this.#followed.set(schema, followed);
     await this.#inTurn(async () => {
       const client = this.#client;
-      // Without a connection there is nothing to send: the next connection listens to all followed schemas from its beginning.
+      // Without a connection the channel sends no LISTEN, because the next connection listens to all followed schemas as soon as it is open.
       if (client === undefined) return;
       await client.query(`LISTEN "${schema}"`);
       const generations = (await readGenerations(client, [schema])).get(schema);
@@ -95,8 +100,8 @@ export class FactChannel {
   }
 
   /**
-   * Runs `work` after all earlier work on this connection has ended. The renewal of the process number is a transaction, and no other query may run
-   * inside it.
+   * Runs `work` after all earlier work on the channel's connection has ended. The work runs one after another because the renewal of the process
+   * number is a transaction, and no other query may run inside this transaction.
    */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#lastTurn.then(work);
@@ -105,8 +110,8 @@ export class FactChannel {
   }
 
   /**
-   * The number of this process, which can change after an outage of PostgreSQL. Throws `databaseUnreachable` if the lease of the number could not be
-   * renewed.
+   * The number of this process, which can change after an outage of PostgreSQL. Throws `databaseUnreachable` if the lease of the process number could
+   * not be renewed.
    */
   get processNumber(): number {
     return this.#processNumber.value;
@@ -128,7 +133,7 @@ export class FactChannel {
     this.#client = undefined;
     if (client === undefined) return;
     await this.#lastTurn;
-    // If the release fails, the number becomes free after its lease has expired.
+    // If the release of the process number fails, the number becomes free after its lease has expired.
     await this.#processNumber.release(client).catch(() => {});
     await client.end().catch(() => {});
   }
