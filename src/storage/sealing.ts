@@ -1,17 +1,20 @@
 /**
  * Secrets that the server must read again, such as an app's secret (an HMAC key), are stored encrypted ("sealed"): with AES-256-GCM, under a key that
- * is derived from the operator's master key and is not in the database. Of a token only the hash is stored (D-11).
+ * is derived from the operator's master key and is not in the database. The server stores only the hash of a token (D-11).
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
 /** The size of an AES-256 key. */
 const KEY_BYTES = 32;
-/** The shortest allowed master key, which has 128 bits. A shorter key would be easier to guess than AES is to break. */
+/** The shortest allowed master key, which has 128 bits. It would be easier to guess a shorter master key than to break AES. */
 const MASTER_BYTES_MIN = 16;
 /** The size of a nonce. GCM uses a nonce of this size directly, without hashing it (NIST SP 800-38D). */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** The size of a key's id, which is 64 bits. With 64 bits, two keys of an operator never have the same id, and the id does not reveal the key. */
+/**
+ * The size of a key's id, which is 64 bits. With an id of 64 bits, two keys of an operator never have the same id, and the id does not reveal the
+ * key.
+ */
 const KEY_ID_BYTES = 8;
 const KEY_ID_CHARACTERS = 2 * KEY_ID_BYTES;
 
@@ -25,19 +28,19 @@ export function deriveKey(master: Uint8Array, purpose: string): Uint8Array {
 export interface PreviousKey {
   readonly key: Uint8Array;
   /**
-   * The Unix time in ms (real time) until which the key decrypts values. If the time is undefined, the key decrypts values until the operator removes
-   * the key from the configuration.
+   * The Unix time in ms (real time) until which the key decrypts values. If the time is undefined, the replaced key decrypts values until the
+   * operator removes the key from the configuration.
    */
   readonly untilMs: number | undefined;
 }
 
-/** The master keys of a server (D-171). */
+/** Stores the master keys of a server (D-171). */
 export interface KeyRing {
   readonly current: Uint8Array;
   readonly previous: readonly PreviousKey[];
-  /** True if Plaza created the keys, so that Plaza can replace them; false if they are in the operator's configuration. */
+  /** Whether Plaza created the master keys, so that Plaza can replace them; false if the keys are in the operator's configuration. */
   readonly isOwn: boolean;
-  /** Creates a new current key, and keeps the old key as a previous key until `untilMs`. The change is durable when the method returns. */
+  /** Creates a new current key, and keeps the old key as a previous key until `untilMs`. The change of the key is durable when the method returns. */
   rotate(untilMs: number): void;
   /** Deletes the previous keys whose time has passed, unless some data still needs them. */
   retire(nowMs: number): void | Promise<void>;
@@ -46,7 +49,7 @@ export interface KeyRing {
 /** Returns the id of a master key, for reports. Different keys have different ids, and an id does not reveal its key. */
 export const masterKeyId = (master: Uint8Array): string => keyIdOf(deriveKey(master, "sealed secrets"));
 
-/** The text was sealed with another key, or was changed after it was sealed. */
+/** The error for a text that was sealed with another key, or was changed after it was sealed. */
 export class SealBroken extends Error {
   constructor() {
     super("a sealed value cannot be opened: it was changed, or sealed with another key");
@@ -62,8 +65,8 @@ export class Sealer {
   prefix!: string;
 
   /**
-   * The key `current` seals and opens values; the keys in `previous` only open values that they sealed before. Each key has 32 bytes and comes from
-   * `deriveKey`.
+   * The key `current` encrypts and decrypts values; the keys in `previous` only decrypt values that they encrypted before. Each sealing key has 32
+   * bytes and is the result of `deriveKey`.
    */
   constructor(current: Uint8Array, previous: readonly Uint8Array[] = []) {
     this.use(current, previous);
@@ -78,7 +81,10 @@ export class Sealer {
     this.prefix = `v1.${keyIdOf(current)}.`;
   }
 
-  /** Returns the prefix, followed by the nonce, the ciphertext and the tag in base64url. Each call returns another result for the same text. */
+  /**
+   * Encrypts a text, and returns the prefix of the key, followed by the nonce, the ciphertext and the tag in base64url. Each call returns a different
+   * result for the same text.
+   */
   seal(text: string): string {
     // The seeded randomness of system.ts is not used, because a nonce that repeats under one key reveals the key stream.
     const nonce = randomBytes(NONCE_BYTES);
@@ -87,7 +93,7 @@ export class Sealer {
     return this.prefix + sealed.toString("base64url");
   }
 
-  /** Opens a sealed text. Throws `SealBroken`. */
+  /** Decrypts a sealed text. Throws `SealBroken`. */
   open(sealed: string): string {
     const [, id, encoded] = /^v1\.([0-9a-f]+)\.(.+)$/.exec(sealed) ?? [];
     const key = this.#keys.get(id ?? "");
@@ -100,8 +106,8 @@ const keyIdOf = (key: Uint8Array): string => Buffer.from(deriveKey(key, "key id"
 
 function openWith(key: Uint8Array, encoded: string): string {
   const bytes = Buffer.from(encoded, "base64url");
-  // Base64 decoding skips unknown characters, so a changed text could decode to the same bytes. To detect a changed text, the decoded bytes are
-  // encoded again and compared with the text.
+  // Base64 decoding skips unknown characters, so a sealed text that somebody changed could decode to the same bytes. To detect a changed text, the
+  // decoded bytes are encoded again and compared with the text.
   if (bytes.length < NONCE_BYTES + TAG_BYTES || bytes.toString("base64url") !== encoded) throw new SealBroken();
   const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
   decipher.setAuthTag(bytes.subarray(bytes.length - TAG_BYTES));
@@ -113,8 +119,8 @@ function openWith(key: Uint8Array, encoded: string): string {
 }
 
 /**
- * The sealing keys of all worlds. A replaced key is kept while further worlds or snapshots exist, because an idle world has not yet sealed its
- * secrets with the new key, and a snapshot is never sealed again (D-171).
+ * The sealing keys of all worlds. A replaced sealing key is kept as long as other worlds than the first one or snapshots exist, because an idle world
+ * has not yet sealed its secrets with the new key, and a snapshot is never sealed again (D-171).
  */
 export const sharedKeys = (keys: KeyRing, hasMore: () => Promise<boolean>): KeyRing => ({
   get current() {

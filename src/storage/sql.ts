@@ -9,9 +9,12 @@
 export type SqlValue = string | number | null | Uint8Array;
 export type Row = Record<string, SqlValue>;
 
-/** The text of a statement. Each `sql` literal in the code creates its text only once, so that drivers can keep the statement prepared. */
+/**
+ * The text of a statement. Each `sql` literal in the code creates the text of its statement only once, so that drivers can keep the statement
+ * prepared.
+ */
 export interface SqlText {
-  /** The SQL text, with a `?` for each value. */
+  /** The SQL text of the statement, with a `?` for each value. */
   readonly text: string;
 }
 
@@ -33,7 +36,10 @@ export function sql(strings: TemplateStringsArray, ...values: SqlValue[]): Sql {
 
 const appended = new WeakMap<SqlText, Map<string, SqlText>>();
 
-/** Appends `tail` to the statement `base`. `tail` is text of the program, never input. The joined text is created once for each base and tail. */
+/**
+ * Appends `tail` to the statement `base`. `tail` must be a text of the program's code, and never input of a user. The joined text is created only
+ * once for each pair of base and tail.
+ */
 export function append(base: Sql, tail: string, values: readonly SqlValue[] = []): Sql {
   let tails = appended.get(base.query);
   if (tails === undefined) {
@@ -49,5 +55,8 @@ export function append(base: Sql, tail: string, values: readonly SqlValue[] = []
   return { query, values: base.values.length === 0 ? values : [...base.values, ...values] };
 }
 
-/** Returns `(?, ?, ?)` for an IN list of `count` values. If the lists have many different sizes, the caller rounds the sizes up. */
+/**
+ * Returns `(?, ?, ?)` for an IN list of `count` values. If lists of many different sizes occur, the caller must round the sizes up, so that few
+ * different statements occur.
+ */
 export const placeholders = (count: number): string => `(${new Array(count).fill("?").join(", ")})`;

@@ -1,4 +1,4 @@
-/** Making and copying folders, and the syncs that keep their names on the disk. */
+/** Checks how folders are made and copied, and the syncs that keep the folders' names on the disk. */
 import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ test("a copied folder survives a power failure, with each file and each name in 
   writeFileSync(join(folder, "from/other"), "");
   const steps = await diskSteps(folder, () => copyFolder(join(folder, "from"), join(folder, "to")));
   expect(readFileSync(join(folder, "to/one/file"), "utf8")).toBe("kept");
-  // order: the system lists a folder's content in an order of its own.
+  // order: the operating system chooses the order in which it lists a folder's content.
   expect(steps.slice(0, 3).sort()).toEqual(["sync to/one", "sync to/one/file", "sync to/other"]);
   expect(steps.slice(3)).toEqual(["sync to", "sync ."]);
 });

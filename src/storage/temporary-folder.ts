@@ -1,4 +1,4 @@
-/** Makes private folders. A folder is removed when the program ends, or, if the program was killed, by the next program. */
+/** Makes private folders. A temporary folder is removed when the program ends, or, if the program was killed, by the next program. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
@@ -8,8 +8,8 @@ import { join } from "node:path";
 const OWNER = "owner.json";
 
 /**
- * Returns a new folder that only its owner can read. The function also removes the folders of killed programs, and calls `onFailure` if it cannot
- * remove one of them.
+ * Returns a new folder that only its owner can read. The function also removes the temporary folders of killed programs, and calls `onFailure` if it
+ * cannot remove one of them.
  */
 export function makeTemporaryFolder(
   purpose: string,
@@ -30,8 +30,8 @@ async function removeAbandoned(parent: string, prefix: string): Promise<void> {
 }
 
 /**
- * Whether the program that owns the folder has ended. A folder without an owner is never removed, and neither is a folder of another machine or
- * container that shares this disk.
+ * Whether the program that owns the folder has ended. The function never calls a folder ended that has no owner, or that belongs to another machine
+ * or container on the same disk.
  */
 function isAbandoned(folder: string): boolean {
   try {
@@ -46,7 +46,7 @@ export function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // EPERM means that the process exists and belongs to another user.
+    // The error EPERM means that the process exists and belongs to another user.
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

@@ -1,10 +1,10 @@
-/** A database that makes a span of a trace for each statement (D-356). A traced database is used only while traces are on. */
+/** A database that makes a span of a trace for each statement (D-356). A traced database is used only while tracing is on. */
 import type { Attributes, Tracing } from "#kernel/tracing/tracing";
 import type { Database, Reader, Transaction } from "./database.ts";
 import { DatabaseLease } from "./database-lease.ts";
 import type { Row, Sql, SqlText } from "./sql.ts";
 
-/** The maximum number of characters of a statement in a span. The text has a `?` for each value, so no value is in the span. */
+/** The maximum number of characters of a statement in a span. The text of a statement has a `?` for each value, so the span contains no value. */
 const TEXT_CHARACTERS_MAX = 1_024;
 
 interface Description {

@@ -156,7 +156,7 @@ export class FactChannel {
       const schemas = [...this.#followed.keys()];
       await client.query(schemas.map((schema) => `LISTEN "${schema}"`).join("; "));
       await this.#processNumber.renew(client);
-      // This process is listening already, so it misses no change that is made after these generations are read.
+      // The channel listens before it reads the generations, so it misses no change that is made after they were read.
       const generations = await readGenerations(client, schemas);
       if (isLost || this.#isClosed) throw new Error("Connection terminated");
       for (const [schema, known] of generations) {
@@ -172,7 +172,7 @@ export class FactChannel {
     }
   }
 
-  /** Handles a notification. The payload is `<slot> <generation> <facts>`, where the facts are JSON, or null if everything changed. */
+  /** Handles a notification. The payload is `<slot> <generation> <facts>`, and the facts are JSON, or null if everything changed. */
   #heard(schema: string, payload: string): void {
     const followed = this.#followed.get(schema);
     if (followed === undefined) return;
@@ -196,7 +196,7 @@ export class FactChannel {
     }
     if (this.#silentPolls > 0) {
       this.#everythingChanged();
-      // The connection is closed here, and the next tick connects again.
+      // The channel closes its broken connection here, and its next tick connects again.
       if (++this.#silentPolls > SILENT_POLLS_MAX) void client.end().catch(() => {});
       return;
     }
@@ -206,7 +206,7 @@ export class FactChannel {
         this.#silentPolls = 0;
         this.#health.worked(false);
       },
-      // The handler of the connection's error event reports the cause.
+      // The handler of the connection's error event reports why the connection ended.
       () => {},
     );
   }
@@ -247,8 +247,8 @@ export class FactChannel {
 }
 
 /**
- * Reads the generation of each slot in each schema. A schema that does not exist is left out, because another process may delete a schema at any
- * time.
+ * Reads the generation of each slot in each schema. The result leaves out a schema that does not exist, because another process may delete a schema
+ * at any time.
  */
 async function readGenerations(client: Client, schemas: readonly string[]): Promise<Map<string, Map<number, number>>> {
   const found = new Map<string, Map<number, number>>();

@@ -1,4 +1,7 @@
-/** The classes of the database's errors: callers see some as an unreachable database, and after some the body of the write runs again. */
+/**
+ * Checks how errors of the database are classified: callers see some errors as an unreachable database, and after some errors the body of the write
+ * runs again.
+ */
 import { describe, expect, test } from "bun:test";
 import { GraphError } from "#kernel/errors";
 import { NotOneRow } from "../database.ts";
@@ -22,7 +25,7 @@ const withCode = (code: unknown, message = "some words of the server"): Error =>
 const PLAN = "cached plan must not change result type";
 const RECOVERY = "cannot set transaction read-write mode during recovery";
 
-/** The kinds of problems to which an error belongs. */
+/** Returns the kinds of problems to which an error belongs. */
 function kindsOf(error: unknown): string[] {
   const kinds = { isConnectionFailure, isReadOnlyServer, isStalePlan, isTimeout, isTransient, isUndefinedTable };
   const isTranslated = translated(error) !== error;
@@ -85,7 +88,7 @@ describe("errors of PostgreSQL", () => {
   test("any other error is unchanged", () => {
     const others = ["57P04", "40002", "40000", "23503", "23505", "42601", "25001", "0A000", "09000", "X08006", "080061", "", 8000, undefined];
     for (const code of others) expect([code, ...kindsOf(withCode(code))]).toEqual([code]);
-    // These errors have the same words without the code, or have the words at another place.
+    // Some errors have the same words without the code, or have the words in another part of the message.
     for (const message of [PLAN, RECOVERY, "a Connection terminated", "the timeout expired", ""])
       expect([message, ...kindsOf(new Error(message))]).toEqual([message]);
     for (const thrown of [undefined, "08006", { code: "08006" }, { message: "timeout expired" }]) expect(kindsOf(thrown)).toEqual([]);
@@ -118,7 +121,7 @@ describe("errors of PostgreSQL", () => {
   });
 
   test("facts that do not fit into a notification are announced as everything", () => {
-    // A notification has fewer than 8,000 bytes, of which a slot and a number come before the facts.
+    // A notification has fewer than 8,000 bytes, and contains a slot and a number before the facts.
     const announced = (bytes: number) =>
       announcement("plaza_default", [["kinds", "é".repeat((bytes - JSON.stringify([["kinds", ""]]).length) / 2)]]).values.at(-1);
     expect(Buffer.byteLength(String(announced(7_500)))).toBe(7_500);

@@ -19,7 +19,7 @@ const SYSTEM_CODES = new Set([
   "EAI_AGAIN",
 ]);
 
-/** A request found no free connection: all connections of the pool were in use during the request's whole waiting time. */
+/** The error for a call that found no free connection: all connections of the pool were in use during the call's whole waiting time. */
 export class NoConnection extends Error {
   constructor(connections: number, ms: number) {
     super(`none of the ${connections} connections of this process became free within ${ms / 1_000} s`);
@@ -27,7 +27,7 @@ export class NoConnection extends Error {
   }
 }
 
-/** The table is locked, and many statements are already waiting for it. */
+/** The error for a statement on a locked table for which many statements are already waiting. */
 export class TableLocked extends Error {
   constructor(table: string) {
     super(`another session locks the table ${table}, and many statements wait for it`);
@@ -36,8 +36,8 @@ export class TableLocked extends Error {
 }
 
 /**
- * The PostgreSQL server accepts no writes, because it is a standby, or a primary that was demoted. Another server of the address is the primary, or
- * will soon be.
+ * The error for a PostgreSQL server that accepts no writes, because the server is a standby or a primary that was demoted. Another server of the
+ * address is the primary, or will soon become the primary.
  */
 export class NotPrimary extends Error {
   constructor(cause?: unknown) {
@@ -47,13 +47,13 @@ export class NotPrimary extends Error {
 }
 
 /**
- * Whether the error comes from a read-only server. Code 25006 is a write on a read-only server. Code 0A000 is a writing transaction that could not
- * even begin on such a server.
+ * Whether the error comes from a read-only server. The error code 25006 means a write on a read-only server. The error code 0A000 means a writing
+ * transaction that could not even begin on a read-only server.
  */
 export const isReadOnlyServer = (error: unknown): boolean =>
   codeOf(error) === "25006" || (codeOf(error) === "0A000" && error instanceof Error && error.message.includes("during recovery"));
 
-/** The server accepts writes, but is not the current primary of the cluster that this process uses. */
+/** The error for a server that accepts writes, but is not the current primary of the cluster that this process uses. */
 export class StalePrimary extends Error {
   constructor(reason: string) {
     super(`Plaza does not use a PostgreSQL server that accepts writes: ${reason}`);
@@ -61,7 +61,10 @@ export class StalePrimary extends Error {
   }
 }
 
-/** The world was moved from this database to another one, or the move is running (D-421). The list of worlds contains the world's new database. */
+/**
+ * The error for a world that was moved from this database to another one, or is being moved (D-421). The list of worlds contains the world's new
+ * database.
+ */
 export class WorldMoved extends Error {
   constructor(schema: string) {
     super(`the schema ${schema} was moved to another database`);
@@ -69,7 +72,7 @@ export class WorldMoved extends Error {
   }
 }
 
-/** The beginnings of the driver's own error messages. The driver's own errors have no code. */
+/** The first words of the driver's own error messages. The driver's own errors have no code. */
 const DRIVER_MESSAGES =
   /^(Connection terminated|timeout expired|Query read timeout|Client (has encountered|was closed)|Socket is closed|This socket)/;
 
@@ -78,8 +81,8 @@ function codeOf(error: unknown): string {
 }
 
 /**
- * Whether the connection is lost or unusable. The codes are: class 08, the connection broke; 57P01, the administrator shut the server down; 57P02,
- * the server crashed; 57P03, the server is starting; 57P05, the session was idle too long; 53300, too many connections.
+ * Whether the connection is lost or unusable. The codes of such errors are: class 08, the connection broke; 57P01, the administrator shut the server
+ * down; 57P02, the server crashed; 57P03, the server is starting; 57P05, the session was idle too long; 53300, too many connections.
  */
 export function isConnectionFailure(error: unknown): boolean {
   const code = codeOf(error);
@@ -88,7 +91,7 @@ export function isConnectionFailure(error: unknown): boolean {
   return error instanceof Error && DRIVER_MESSAGES.test(error.message);
 }
 
-/** Whether the database did not respond in time. If the database is too slow, another connection would not help. */
+/** Whether the database did not respond in time. If the database is too slow to respond, it does not help to open another connection. */
 export const isTimeout = (error: unknown): boolean => error instanceof Error && error.message === "Query read timeout";
 
 /**
@@ -100,16 +103,19 @@ export const isRetryable = (error: unknown): boolean => /^40(001|P01)$/.test(cod
 /** Whether the error says that a table (42P01) or its schema (3F000) does not exist. */
 export const isUndefinedTable = (error: unknown): boolean => codeOf(error) === "42P01" || codeOf(error) === "3F000";
 
-/** Whether a newer program changed the table after this connection had planned the statement (0A000). A new connection has no old plans. */
+/**
+ * Whether a newer program changed the table after this connection had planned the statement (0A000). A new connection helps, because it has no old
+ * plans.
+ */
 export const isStalePlan = (error: unknown): boolean =>
   codeOf(error) === "0A000" && error instanceof Error && error.message.includes("cached plan must not change result type");
 
-/** Whether the body may run again on another connection. */
+/** Whether the body of the write may run again on another connection. */
 export const isTransient = (error: unknown): boolean => isRetryable(error) || isConnectionFailure(error) || isStalePlan(error);
 
 /**
  * D-21: every failure of the database becomes the one error `databaseUnreachable`, also a lack of resources (class 53) and an I/O error (class 58).
- * Errors with other causes are unchanged.
+ * Errors with other causes than the database are unchanged.
  */
 export function translated(error: unknown): unknown {
   if (isConnectionFailure(error) || error instanceof NoConnection || error instanceof WorldMoved || isTooSlow(error) || /^5[38]/.test(codeOf(error)))
@@ -117,7 +123,7 @@ export function translated(error: unknown): unknown {
   return error;
 }
 
-/** Awaits `work`. If `work` rejects, throws the translated error. */
+/** Awaits `work`. Awaits `work`, and throws the translated error if `work` rejects. */
 export const translating = <T>(work: Promise<T>): Promise<T> =>
   work.catch((error: unknown) => {
     throw translated(error);
@@ -127,8 +133,8 @@ export const translating = <T>(work: Promise<T>): Promise<T> =>
 const isTooSlow = (error: unknown): boolean => error instanceof TableLocked || /^(55P03|57014)$/.test(codeOf(error));
 
 /**
- * The kind of problem for each code: 53100 is a full disk, 53200 too little memory, 53300 too many connections, class 58 an error of the system,
- * XX001 and XX002 damaged data.
+ * The kind of database problem for each error code: 53100 is a full disk, 53200 too little memory, 53300 too many connections, class 58 an error of
+ * the system, XX001 and XX002 damaged data.
  */
 const KINDS: readonly (readonly [RegExp, ProblemKind])[] = [
   [/^53100$/, "disk_full"],

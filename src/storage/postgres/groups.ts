@@ -1,10 +1,11 @@
 /**
- * Groups the bodies of writes into transactions. Bodies that begin by locking the same name run one after another anyway, so such bodies of one
- * process share a transaction, and one commit serves all of them. Every other body has its own transaction.
+ * Groups the bodies of writes into transactions. Write bodies that begin by locking the same name run one after another anyway, so bodies of one
+ * process with the same name share a transaction, and one commit serves all of them. Every write body that does not begin with a lock has its own
+ * transaction.
  *
- * **Invariant:** no caller gets a result, not even a body's own error, before everything that its body may have read is committed.
- * **Invariant:** if a body throws, only the writes of this body are rolled back. After any other failure the whole transaction is rolled back, and
- * each body runs again in its own transaction.
+ * **Invariant:** no caller gets a result, not even the error of its own write body, before everything that this body may have read is committed.
+ * **Invariant:** if a write body throws, only the writes of this body are rolled back. If the transaction fails for another reason, it is rolled back
+ * completely, and each body runs again in its own transaction.
  */
 import { fewAtOnce } from "#kernel/turns";
 import { runAction, type Transaction } from "../database.ts";
@@ -15,8 +16,8 @@ import type { Pool, PoolConnection } from "./pool.ts";
 import { PostgresTransaction } from "./transaction.ts";
 
 /**
- * The maximum number of write bodies in one transaction. PostgreSQL can show 64 savepoints to other sessions cheaply. A body takes about 0.1 ms, so
- * another process that waits for the same name gets its lock within milliseconds.
+ * The maximum number of write bodies in one transaction. The number is 64 because PostgreSQL shows up to 64 savepoints of a transaction to other
+ * sessions cheaply. A write body takes about 0.1 ms, so another process that waits for the lock of the same name gets it within milliseconds.
  */
 const BODIES_MAX = 60;
 /**
@@ -26,13 +27,13 @@ const BODIES_MAX = 60;
 const ENDED_AT_ONCE = 4;
 
 const BEGIN = sql`BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE`;
-/** A savepoint is not released: the next savepoint has the same name, and COMMIT ends all of them. */
+/** The group does not release its savepoints, because the next savepoint has the same name, and COMMIT ends all savepoints. */
 const SAVEPOINT = sql`SAVEPOINT body`;
 const COMMIT = sql`COMMIT`;
 
-/** The transaction was rolled back, but this body did not cause the failure, so the body runs again. */
+/** The error for a write body whose transaction was rolled back because of another failure, so that the body runs again. */
 export class Undone extends Error {
-  /** Whether the connection was dead before the transaction began. A run on a dead connection does not count as an attempt. */
+  /** Whether the connection was dead before the transaction began. A run of the body on a dead connection does not count as an attempt. */
   readonly wasStale: boolean;
 
   constructor(cause: unknown, wasStale: boolean) {
@@ -43,7 +44,7 @@ export class Undone extends Error {
 
 type Outcome<T> = { readonly value: T } | { readonly error: unknown };
 
-/** The body of a write that has ended; its caller is waiting for the commit. */
+/** A write body that has ended, and whose caller is waiting for the commit. */
 interface Ended {
   readonly transaction: PostgresTransaction;
   readonly outcome: Outcome<unknown>;
@@ -58,7 +59,7 @@ interface Waiting {
 
 export class Groups {
   readonly #shared: Shared;
-  /** The groups that accept further bodies, keyed by the lock slot of the name that their bodies lock. */
+  /** The groups that accept further write bodies, keyed by the lock slot of the name that their bodies lock. */
   readonly #open = new Map<number, Group>();
 
   constructor(pool: Pool, schema: string, emit: (kind: string, key: string) => void) {
@@ -75,7 +76,7 @@ export class Groups {
       outcome = { error };
     }
     transaction.end();
-    // A body that throws before its first statement has no transaction to leave.
+    // A write body that throws before its first statement is not in a transaction yet.
     if (!transaction.hasBegun && "error" in outcome) throw outcome.error;
     return (await transaction.place()).leave(transaction, outcome);
   }
@@ -102,10 +103,10 @@ interface Shared {
   emit(kind: string, key: string): void;
 }
 
-/** One transaction, with the bodies that share it. */
+/** One transaction, with the write bodies that share it. */
 export class Group {
   readonly #shared: Shared;
-  /** The group calls this function when it no longer accepts bodies. */
+  /** The group calls this function when it no longer accepts write bodies. */
   readonly #onClosed: () => void;
   #connection: PoolConnection | undefined;
   isLocked = false;
@@ -114,7 +115,7 @@ export class Group {
   #isTaken = true;
   readonly #waiting: Waiting[] = [];
   readonly #ended: Ended[] = [];
-  /** The ended bodies whose writes are in the transaction. */
+  /** The write bodies that have ended and whose writes are in the transaction. */
   readonly #kept: Ended[] = [];
   /** The error of the first statement that failed among those that the group itself sent. */
   #failure: unknown;
@@ -143,7 +144,7 @@ export class Group {
     }
   }
 
-  /** Adds a body to the group. The promise resolves when all earlier bodies of the group have ended. */
+  /** Adds a write body to the group. The promise resolves when all earlier bodies of the group have ended. */
   turn(): Promise<Group> {
     if (++this.#bodies === BODIES_MAX) this.#onClosed();
     return new Promise((resolve, reject) => {
@@ -152,7 +153,7 @@ export class Group {
     });
   }
 
-  /** `Groups` calls this method when a body has ended. The promise resolves with the body's value when the body's writes are durable. */
+  /** `Groups` calls this method when a write body has ended. The promise resolves with the body's value when the body's writes are durable. */
   leave<T>(transaction: PostgresTransaction, outcome: Outcome<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       // A failed statement ends the transaction, even if the body catches the error.
@@ -163,7 +164,7 @@ export class Group {
     });
   }
 
-  /** Sends a statement without awaiting it. If this statement fails, the next statement of a body or COMMIT fails too. */
+  /** Sends a statement without awaiting it. If the statement that was not awaited fails, the next statement of a body or COMMIT fails too. */
   #send(statement: Sql): void {
     this.connection.send(statement).catch((error) => {
       this.#failure ??= error;
@@ -186,10 +187,10 @@ export class Group {
 
   /** Rolls back the writes of the body that has just failed. */
   async #undo({ transaction }: Ended, error: unknown): Promise<void> {
-    // The group first waits for all statements of the body, because the body may have thrown after another process deleted a row.
+    // Before the rollback the group waits for all statements of the body, because the body may have thrown after another process deleted a row.
     await transaction.settle();
     const failure = failureOf(transaction, error);
-    // After a transient failure another attempt may succeed.
+    // The body runs again, because another attempt may succeed after a transient failure.
     if (isTransient(failure)) throw failure;
     if (this.#kept.length > 0) await this.connection.execute("ROLLBACK TO SAVEPOINT body");
     else {
@@ -201,7 +202,7 @@ export class Group {
   async #commit(): Promise<void> {
     const last = this.#kept.at(-1);
     await last?.transaction.settle();
-    // If further bodies entered the group meanwhile, the last of these bodies commits.
+    // If further write bodies entered the group meanwhile, the last of these bodies commits the transaction.
     if (this.#isTaken || this.#isEnding || this.#kept.at(-1) !== last) return;
     this.#isEnding = true;
     this.#onClosed();
@@ -226,7 +227,7 @@ export class Group {
     });
   }
 
-  /** Ends the group after a failure. After a failure the transaction was not stored, or nobody knows whether it was stored. */
+  /** Ends the group of write bodies after a failure. After a failure either the transaction was not stored, or nobody knows whether it was stored. */
   async #fail(error: unknown): Promise<void> {
     this.#isEnding = true;
     this.#onClosed();
@@ -236,8 +237,8 @@ export class Group {
     if (isLost || isStalePlan(reason)) connection.isBroken = true;
     else await rollback(connection);
     this.#shared.pool.release(connection);
-    // A used connection that broke does not return to the pool. A body that runs again therefore gets a new connection after a few attempts, and
-    // these attempts are not counted.
+    // A used connection that broke does not return to the pool. A write body that runs again therefore gets a new connection after a few attempts on
+    // broken connections, and those attempts are not counted.
     const wasStale = connection.isBroken && connection.wasUsed && !(isLost && this.#isCommitting) && !isTimeout(reason);
     const all = [...this.#ended, ...this.#waiting];
     const thrown = wasStale || (all.length > 1 && !isLost) ? new Undone(reason, wasStale) : reason;

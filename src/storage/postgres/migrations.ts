@@ -11,10 +11,13 @@ import { LOCK_SLOTS, lockKey } from "./transaction.ts";
 import { NOW_MS, numbered, type Token, tokensOf } from "./values.ts";
 
 export interface MigrateOptions {
-  /** This function gets the connection before the migrations run. */
+  /** The server calls this function with the connection before the migrations run. */
   first?(client: Client): Promise<void>;
   readonly onProgress?: OnProgress | undefined;
-  /** The schema of the first world, in whose tables the running processes register themselves. The default is the server's own schema. */
+  /**
+   * The schema of the first world, in whose tables the running processes register themselves. The default of this option is the schema of the server
+   * object that runs the migrations.
+   */
   readonly leases?: string;
   /** Whether to throw `WorldMoved` if the world was moved from this server to another one. */
   readonly refusesMoved?: boolean;
@@ -33,7 +36,7 @@ export async function migratePostgres(
     if (refusesMoved && (await hasSchema(client, movedSchema(server.schema)))) throw new WorldMoved(server.schema);
     await migrateLocked(client, server.schema, features, leases, onProgress);
   } finally {
-    // When the connection is closed, PostgreSQL also rolls back uncommitted statements.
+    // The close of the connection is enough, because PostgreSQL then also rolls back uncommitted statements.
     await client.end().catch(() => {});
   }
 }
@@ -46,8 +49,9 @@ export async function pendingOnPostgres(client: Client, schema: string, features
 }
 
 /**
- * Checks the migrations a second time, after this process has registered itself. Since `migratePostgres` a newer process that did not see the
- * registration may have removed a table or column. The shared lock waits until a process that is migrating has ended. Throws `UnknownMigration`.
+ * Checks the migrations a second time, after this process has registered itself. Since the call of `migratePostgres`, a newer process that did not
+ * see this process's registration may have removed a table or column. Taking the shared lock waits until a process that is migrating has ended its
+ * migrations. Throws `UnknownMigration`.
  */
 export async function confirmMigrations(client: Client, schema: string, features: readonly FeatureMigrations[]): Promise<void> {
   await client.query("SELECT pg_advisory_lock_shared($1)", [lockKey(schema, "migrations")]);
@@ -59,12 +63,12 @@ export async function confirmMigrations(client: Client, schema: string, features
 }
 
 /**
- * Returns the name of the schema that marks a world as moved to another server (D-421). The name of a world has 57 characters at most, so the name of
- * this schema is not too long.
+ * Returns the name of the schema that marks a world as moved to another server (D-421). The name of a world has 57 characters at most, so the name
+ * `moved_<world>` is not too long for a schema.
  */
 export const movedSchema = (schema: string): string => schema.replace(/^plaza_/, "moved_");
 
-/** Runs the migrations on a session that holds the lock for this schema's migrations. */
+/** Runs the migrations on a session that has the lock for the migrations of this schema. */
 export async function migrateLocked(
   client: Client,
   schema: string,
@@ -85,15 +89,15 @@ export async function migrateLocked(
 }
 
 export async function lockMigrations(client: Client, schema: string): Promise<void> {
-  // The lock belongs to the session and not to a transaction, since batches commit. PostgreSQL releases the lock when the connection or the process
-  // ends.
+  // The lock for migrations belongs to the session and not to a transaction, because each batch of a migration commits. PostgreSQL releases the lock
+  // for migrations when the connection or the process ends.
   await client.query("SELECT pg_advisory_lock($1)", [lockKey(schema, "migrations")]);
 }
 
 /**
- * Makes a new schema without waiting for the result of each statement. If a statement fails, the function makes an empty schema and returns false,
- * and the caller runs the statements one by one. Each statement is a separate query, because Citus refuses a query with several statements that
- * change a schema.
+ * Makes a new schema, and sends its statements without waiting for the result of each one. If a statement fails, the function makes an empty schema
+ * and returns false, so that the caller runs the statements one by one. Each statement is a separate query, because Citus refuses a query with
+ * several statements that change a schema.
  */
 async function makeAtOnce(client: Client, schema: string, features: readonly FeatureMigrations[]): Promise<boolean> {
   try {
@@ -109,8 +113,8 @@ async function makeAtOnce(client: Client, schema: string, features: readonly Fea
 }
 
 /**
- * Whether the schema exists. Callers check this instead of using `IF NOT EXISTS`, which requires the right to create schemas even if the schema
- * exists.
+ * Whether the schema exists. Callers check whether the schema exists instead of using `IF NOT EXISTS`, which requires the right to create schemas
+ * even if the schema exists.
  */
 export async function hasSchema(client: Client, schema: string): Promise<boolean> {
   return (await client.query("SELECT 1 AS one FROM pg_namespace WHERE nspname = $1", [schema])).rows.length > 0;
@@ -134,14 +138,14 @@ function statementsOfNew(schema: string, features: readonly FeatureMigrations[])
   ];
 }
 
-/** The driver's own tables, which each schema has. */
+/** The PostgreSQL driver's own tables, which are in each schema. */
 const OWN_TABLES = [
   // Each row of `fact_generations` counts the transactions that changed cached facts on the connections that share the row (`fact-channel.ts`).
   "CREATE TABLE IF NOT EXISTS fact_generations (slot INTEGER PRIMARY KEY, generation BIGINT NOT NULL)",
   // The column `lease_until_ms` is a time of the database's clock, and `knows` is a JSON list of migrations (`process-number.ts`).
   "CREATE TABLE IF NOT EXISTS process_numbers (number INTEGER PRIMARY KEY, holder TEXT NOT NULL, lease_until_ms BIGINT NOT NULL, version TEXT, knows TEXT)",
   // Transactions lock a name by locking its row (slot) in `locks`, which is found by a hash of the name (`transaction.ts`). All rows of `locks` exist
-  // from the beginning, so that a lock takes one statement.
+  // from the beginning, so that a transaction needs only one statement for a lock.
   "CREATE TABLE IF NOT EXISTS locks (slot INTEGER PRIMARY KEY)",
   `INSERT INTO locks (slot) SELECT s FROM generate_series(0, ${LOCK_SLOTS - 1}) AS s
    WHERE (SELECT COUNT(*) FROM locks) < ${LOCK_SLOTS} ON CONFLICT DO NOTHING`,
@@ -189,8 +193,8 @@ export function postgresStatement(statement: string): string {
 const isWord = (token: Token | undefined, word: string): boolean => token?.kind === "word" && token.text.toUpperCase() === word;
 
 /**
- * Translates CREATE TABLE. A column's type is the second token of the column's definition; the definitions are in the outer parentheses, separated by
- * commas.
+ * Translates CREATE TABLE. A column's type is the second token of the column's definition; the definitions of columns are in the outer parentheses,
+ * separated by commas.
  */
 function createTable(tokens: readonly Token[]): string {
   let depth = 0;
@@ -204,7 +208,7 @@ function createTable(tokens: readonly Token[]): string {
     else if (token.kind !== "space" && !isComment(token)) position++;
     text += depth === 1 && position === 2 && isWord(token, "TEXT") ? `${token.text} COLLATE "C"` : token.text;
   }
-  // Only the table's options follow the last parenthesis, so the removed words cannot be part of a literal.
+  // Only the table's options follow the last parenthesis, so the words `WITHOUT ROWID` that are removed cannot be part of a literal.
   return text
     .trimEnd()
     .replace(/\sWITHOUT\s+ROWID$/i, "")

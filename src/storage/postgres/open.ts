@@ -28,10 +28,10 @@ export interface PostgresOptions {
   readonly limits?: Partial<PoolLimits>;
   /** The object that collects the problems of the database. If `health` is left out, the problems are not reported. */
   readonly health?: DatabaseHealth;
-  /** The version of this program, as other processes read it. */
+  /** The version of this program, which is stored so that other processes can read it. */
   readonly version?: string;
   readonly onProgress?: OnProgress | undefined;
-  /** The migrations that this program contains, each as `feature/name`. The default is the list of the schema's migrations. */
+  /** The migrations that this program contains, each as `feature/name`. The default of this option is the list of the schema's migrations. */
   readonly knows?: readonly string[];
   /** The cluster of this process, if the process already uses other databases of the cluster. */
   readonly cluster?: Cluster;
@@ -40,7 +40,8 @@ export interface PostgresOptions {
 }
 
 /**
- * The maximum number of attempts if PostgreSQL rolls back a transaction because of a conflict. The conflicting transactions end between two attempts.
+ * The maximum number of attempts if PostgreSQL rolls back a transaction because of a conflict. The number is small, because the conflicting
+ * transactions end between two attempts.
  */
 const ATTEMPTS_MAX = 5;
 /** PostgreSQL's limit for a name, in bytes; the pattern also excludes quotes. */
@@ -89,8 +90,8 @@ export async function openPostgres({
 }
 
 /**
- * The user of a connection calls this function with true before an action that must not happen twice, and with false if the action did not happen
- * after all.
+ * The code that uses a connection calls this function with true before an action that must not happen twice, and with false if the action did not
+ * happen after all.
  */
 type Started = (is: boolean) => void;
 
@@ -99,9 +100,9 @@ interface DatabaseParts {
   readonly pool: Pool;
   readonly migrations: readonly FeatureMigrations[];
   readonly health: DatabaseHealth;
-  /** Returns the process number. This function is set if another database of this process has the fact channel. */
+  /** Returns the process number. The function `processNumber` is set if another database of this process has the fact channel. */
   processNumber?(): number;
-  /** Confirms the cached facts. This function is set if another database of this process has the fact channel. */
+  /** Confirms the cached facts. The function `confirm` is set if another database of this process has the fact channel. */
   confirm?(): void;
   /** Whether the world can be moved to another server, even while this process has the world open (D-421). */
   readonly isMovable?: boolean;
@@ -152,14 +153,14 @@ export class PostgresDatabase implements Database {
     return this.#run(async () => {
       for (let attempt = 1; ; ) {
         try {
-          // A body has effects only through its `tx`, so the body can run again, in its own transaction.
+          // The body of a write has effects only through its `tx`, so the body can run again in its own transaction.
           const result = await this.#groups.run(body, attempt > 1);
           this.#health.worked(true);
           return result;
         } catch (error) {
           const isUndone = error instanceof Undone;
           if (attempt === ATTEMPTS_MAX || !(isUndone || isRetryable(error))) throw error;
-          // A run on a dead connection does not count as an attempt.
+          // A run of the body on a dead connection does not count as an attempt.
           if (!isUndone || !error.wasStale) attempt++;
         }
       }
@@ -272,7 +273,7 @@ export class PostgresDatabase implements Database {
       } catch (error) {
         const isFailure = isConnectionFailure(error) || isStalePlan(error);
         if (isFailure) connection.isBroken = true;
-        // A used connection that broke is closed here, so the loop ends at the latest with the first new connection.
+        // The loop closes each broken connection that was used before, so it ends with the first new connection at the latest.
         if (isFailure && connection.wasUsed && !isStarted && !isTimeout(error)) continue;
         throw error;
       } finally {

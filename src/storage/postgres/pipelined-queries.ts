@@ -1,7 +1,7 @@
 /**
- * Statements of one connection that are sent together and answered together. One Sync ends all these statements, so that PostgreSQL answers with one
- * packet, and each statement is described only once per connection (D-285). If a statement fails, PostgreSQL skips the statements behind it, and
- * these fail with the same error.
+ * The statements of one connection that the driver sends together and PostgreSQL answers together. One Sync message ends all statements that are sent
+ * together, so that PostgreSQL answers with one packet, and each statement is described only once per connection (D-285). If a statement fails,
+ * PostgreSQL skips the statements that were sent after it, and these statements fail with the same error.
  */
 import { type Connection, Query } from "pg";
 import type { Row, SqlValue } from "../sql.ts";
@@ -37,7 +37,7 @@ const NO_COLUMNS: Columns = { names: [], parsers: [] };
 /** The prepared statements of the session, each with the columns that it returns. */
 export type Known = Map<Statement, Columns>;
 
-/** The fields of the driver's messages that this module uses. */
+/** The properties of the driver's messages that this module uses. */
 interface RowDescription {
   readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[];
 }
@@ -48,9 +48,9 @@ interface CommandComplete {
   readonly text: string;
 }
 
-/** The driver's client treats the statements as one query, and calls the methods `handle…` with the server's messages. */
+/** The driver's client treats all statements that are sent together as one query, and calls the methods `handle…` with the server's messages. */
 export class PipelinedQueries extends Query {
-  /** The driver's client sets this function. Calling the function ends the time limit of the query. */
+  /** The driver's client sets the function `callback`. A call of the function `callback` ends the time limit of the query. */
   declare callback: ((error?: unknown) => void) | undefined;
   readonly #queries: readonly PipelinedQuery[];
   readonly #known: Known;
@@ -71,7 +71,7 @@ export class PipelinedQueries extends Query {
       const { name = "", text } = statement;
       const isKnown = this.#known.has(statement);
       if (!isKnown) {
-        // A statement that was skipped or failed may be prepared nevertheless, so its name is freed first.
+        // PostgreSQL may have prepared a statement that was skipped or failed, so the name of this statement is freed first.
         if (name !== "") connection.close({ type: "S", name }, false);
         connection.parse({ name, text, types: [] }, false);
         if (name !== "") this.#known.set(statement, NO_COLUMNS);

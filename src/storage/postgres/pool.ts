@@ -9,21 +9,24 @@ import { chooseSchema, type Server } from "./server.ts";
 import { numbered } from "./values.ts";
 import { LockedTables } from "./watches/locked-tables.ts";
 
-/** The longest time that a request waits for a connection. After five seconds the request is refused, because its caller has a time limit too. */
+/**
+ * The longest time that a request waits for a connection. After five seconds without a free connection the request fails, because its caller has a
+ * time limit too.
+ */
 const ACQUIRE_MS_MAX = 5_000;
 /**
- * The difference between the driver's time limit and the server's time limit for a statement. The server therefore ends a statement first, unless the
- * network loses packets.
+ * The difference between the driver's time limit and the server's time limit for a statement. Because of this difference the server ends a late
+ * statement before the driver does, unless the network loses packets.
  */
 const NETWORK_MS_MAX = 1_000;
 /**
- * The maximum number of prepared statements per connection. Each statement takes about 10 kB on the server, and a program has a few hundred
- * statements. Statements beyond this number are not kept prepared.
+ * The maximum number of prepared statements on each connection. Each statement takes about 10 kB on the server, and a program has a few hundred
+ * statements. Statements beyond the maximum number are not kept prepared.
  */
 const STATEMENTS_MAX = 1_000;
 /**
- * The interval of checks for idle connections. A connection that is unused for one to two intervals is closed, because a PostgreSQL server has only
- * about a hundred connections for all worlds.
+ * The interval at which the pool checks for idle connections. A connection that is unused for one to two intervals is closed, because a PostgreSQL
+ * server has only about a hundred connections for all worlds.
  */
 const IDLE_MS = 60_000;
 
@@ -44,11 +47,11 @@ export class PoolConnection {
   readonly #client: Client;
   readonly #known: Known = new Map();
   readonly #locked: LockedTables;
-  /** The queries that are sent at the end of this turn of the event loop. */
+  /** The queries that the connection sends at the end of this turn of the event loop. */
   #waiting: PipelinedQuery[] = [];
   /** The schema whose tables the connection currently uses. */
   #schema: string;
-  /** Whether the connection served an earlier request. A used connection may have died since then. */
+  /** Whether the connection served an earlier request. A connection that served an earlier request may have died since that request. */
   wasUsed = false;
   isBroken = false;
   /** Whether the connection has been unused since the last check for idle connections. */
@@ -64,7 +67,7 @@ export class PoolConnection {
     });
   }
 
-  /** The number that PostgreSQL gave to the session. */
+  /** The process id that PostgreSQL gave to the session. */
   get session(): number {
     return (this.#client as unknown as { processID: number }).processID;
   }
@@ -134,8 +137,8 @@ interface Waiter {
 export type PoolLimits = ConnectionLimits;
 
 /**
- * The limits if the operator sets none. A process of one core keeps eight connections busy, and ten such processes fit into PostgreSQL's default of
- * 100 connections.
+ * The limits of the pool that apply if the operator sets no limits. A process of one core keeps eight connections busy, and ten such processes fit
+ * into PostgreSQL's default of 100 connections.
  */
 const USUAL_LIMITS: PoolLimits = { connections: 8, statementMs: 30_000, lockMs: 5_000 };
 
@@ -179,21 +182,21 @@ export class Pool {
     this.#waits++;
     this.#locked.suspect();
     return new Promise((resolve, reject) => {
-      // Without this timer, every request would hang if the database hangs.
+      // The timer ends the wait for a connection, because otherwise every request would hang if the database hangs.
       const timer = setTimeout(() => {
         this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
         this.#waitedMs += ACQUIRE_MS_MAX;
         reject(new NoConnection(this.#limits.connections, ACQUIRE_MS_MAX));
       }, ACQUIRE_MS_MAX);
-      // The time is from the machine's clock, because people compare it with other times of the machine.
+      // The time of the problem is from the machine's clock, because people compare it with other times of the machine.
       const waiter: Waiter = { schema, resolve, reject, timer, sinceMs: performance.now() };
       this.#waiting.push(waiter);
     });
   }
 
   /**
-   * The maximum number of connections that the pool may have now. While a table is locked, the pool may have twice the limit, so that the added
-   * connections serve the other tables.
+   * The maximum number of connections that the pool may have now. While a table is locked, the pool may have twice the limit, so that the additional
+   * connections serve statements on other tables.
    */
   get #sizeNow(): number {
     return this.#limits.connections * (this.#locked.areAny ? 2 : 1);
@@ -222,8 +225,9 @@ export class Pool {
   }
 
   /**
-   * Takes an idle connection, if possible one that last served this schema, because its prepared plans fit. If no idle connection served this schema,
-   * the method returns undefined while the pool may open a new connection, and otherwise takes any idle connection.
+   * Takes an idle connection, if possible one that last served this schema, because the prepared plans of such a connection can be used again. If no
+   * idle connection last served this schema, the method returns undefined if the pool may open a new connection, and otherwise takes any idle
+   * connection.
    */
   #takeIdle(schema: string): PoolConnection | undefined {
     const last = this.#idle.at(-1);
@@ -233,7 +237,7 @@ export class Pool {
     return this.#count < this.#limits.connections ? undefined : this.#idle.pop();
   }
 
-  /** Closes all connections. The caller ensures that no request is running. */
+  /** Closes all connections. Before the caller closes the pool, it ensures that no request is running. */
   async end(): Promise<void> {
     clearInterval(this.#timer);
     await this.#locked.close();
@@ -251,7 +255,8 @@ export class Pool {
       return connection;
     } catch (error) {
       this.#count--;
-      // The waiting requests try to connect now, so that they do not have to wait for their whole time limit before they fail.
+      // When connections break, the waiting requests try to connect at once, so that they do not have to wait for their whole time limit before they
+      // fail.
       this.#openForWaiting();
       throw error;
     }
@@ -278,7 +283,7 @@ export class Pool {
     const waiter = this.#waiting.shift();
     if (waiter === undefined) return undefined;
     clearTimeout(waiter.timer);
-    // The time is from the machine's clock, as at the beginning of the wait.
+    // The time at the end of the wait is from the machine's clock, as the time at its beginning is.
     this.#waitedMs += performance.now() - waiter.sinceMs;
     return waiter;
   }

@@ -3,7 +3,7 @@
  * lease protects the number even during a failover, in which a session lock would be lost.
  *
  * **Invariant:** a process uses its number for `USED_MS` after the last renewal, and another process can take the number after `LEASE_MS` at the
- * earliest. The difference between the two times allows for a standby that lags behind and for a wrong clock.
+ * earliest. The difference between `USED_MS` and `LEASE_MS` allows for a standby that lags behind and for a wrong clock.
  */
 import type { Client } from "pg";
 import { databaseUnreachable } from "#kernel/errors";
@@ -25,7 +25,7 @@ export interface Declared {
 const UNDECLARED: Declared = { version: "unknown", knows: [] };
 
 export class ProcessNumber {
-  /** A text that identifies this process as the holder of the number. The database generates the text when the lease begins. */
+  /** A text that identifies this process as the owner of the process number. The database generates this identifying text when the lease begins. */
   #holder = "";
   #number = -1;
   #renewedMs = Number.NEGATIVE_INFINITY;
@@ -33,7 +33,7 @@ export class ProcessNumber {
   readonly #nowMs: () => number;
 
   /** `nowMs` reads a clock that never jumps. */
-  // The default is the machine's clock, because two processes must not share a number, whatever time it is in a world.
+  // The default of `nowMs` is the machine's clock, because two processes must not share a number, whatever time it is in a world.
   constructor(declared: Declared = UNDECLARED, nowMs: () => number = () => performance.now()) {
     this.#declared = declared;
     this.#nowMs = nowMs;
@@ -51,13 +51,13 @@ export class ProcessNumber {
 
   /** Renews the lease, or takes another number if the lease is lost. Throws an `Error` if other processes hold all numbers. */
   async renew(client: Client): Promise<void> {
-    // The lease counts from the time before the query was sent, because the database may have set the lease at any moment after that.
+    // The lease is counted from the time before the query was sent, because the database may have set the lease at any moment after this time.
     const beforeMs = this.#nowMs();
     this.#number = (await this.#extend(client)) ?? (await this.#take(client));
     this.#renewedMs = beforeMs;
   }
 
-  /** Frees the number for other processes. After the release, this process must not use the number. */
+  /** Frees the process number for other processes. After the release, this process must not use its process number. */
   async release(client: Client): Promise<void> {
     this.#renewedMs = Number.NEGATIVE_INFINITY;
     await writing(client, () =>
@@ -78,7 +78,7 @@ export class ProcessNumber {
 
   async #take(client: Client): Promise<number> {
     const { rows } = await writing(client, async () => {
-      // The lock makes processes that start at the same time take their numbers one after another.
+      // The lock ensures that processes that start at the same time take their process numbers one after another.
       await client.query("LOCK TABLE process_numbers IN SHARE ROW EXCLUSIVE MODE");
       return client.query<{ number: number; holder: string }>(
         `INSERT INTO process_numbers (number, holder, lease_until_ms, version, knows)

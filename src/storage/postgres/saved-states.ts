@@ -1,6 +1,7 @@
 /**
- * The saved states of a world. Each row of the world is stored as JSON in one table of the world's schema, because creating tables takes a tenth of a
- * second. Each function that makes SQL text joins its statements into one text, which takes one round trip.
+ * The saved states of a world on PostgreSQL. Each row of the world is stored as JSON in one table of the world's schema, because it would take a
+ * tenth of a second to create tables for each saved state. Each function that makes SQL text joins its statements into one text, which takes only one
+ * round trip to the database.
  */
 import { type FeatureMigrations, type Reader, type SavedState, StateOutdated } from "../database.ts";
 import { type Row, sql } from "../sql.ts";
@@ -14,7 +15,7 @@ export const STATE_TABLES = [
   "CREATE INDEX IF NOT EXISTS saved_rows_by_state ON saved_rows (state, relation)",
 ];
 
-/** The driver's own tables, which are not saved. */
+/** The driver's own tables, which are not part of a saved state. */
 const OWN = ["migrations", "fact_generations", "process_numbers", "locks", "saved_states", "saved_rows"];
 
 const tablesText = (schema: string): string =>
@@ -33,7 +34,8 @@ function requireStateName(name: string): void {
 const deleteText = (name: string): string => `DELETE FROM saved_rows WHERE state = '${name}'; DELETE FROM saved_states WHERE name = '${name}'`;
 
 /**
- * Returns the text that saves one snapshot of the world. All statements see the same snapshot, because the caller's transaction is REPEATABLE READ.
+ * Returns the text that saves one snapshot of the world. All statements of the text see the same snapshot, because the caller's transaction is
+ * REPEATABLE READ.
  */
 const saveText = (name: string, tables: readonly string[]): string =>
   [
@@ -49,8 +51,8 @@ const findText = (name: string): string =>
   `SELECT CASE WHEN s.migrations = (SELECT COUNT(*) FROM migrations) THEN 1 ELSE 0 END AS is_current FROM saved_states s WHERE s.name = '${name}'`;
 
 /**
- * Returns the text that restores a state. Until the transaction ends, writers on other connections wait and readers see the old content. The
- * notification at the end empties the caches of all processes.
+ * Returns the text that restores a state. Until the restoring transaction ends, writers on other connections wait and readers see the old content.
+ * The notification at the end of the text empties the caches of all processes.
  */
 const restoreText = (schema: string, name: string | undefined, tables: readonly string[]): string =>
   [
@@ -88,7 +90,7 @@ export class PostgresStates {
     });
   }
 
-  /** Implements `restoreState` of `Database`. The transaction notifies other processes of the change. */
+  /** Implements `restoreState` of `Database`. The transaction that restores a state notifies other processes of the change. */
   async restore(name: string | undefined): Promise<boolean> {
     if (name !== undefined) requireStateName(name);
     return this.#together("READ COMMITTED", async (connection) => {

@@ -1,4 +1,7 @@
-/** The connection options in a database's address. None of these parameters may be lost, for example the way in which TLS is checked. */
+/**
+ * Checks the connection options in a database's address. None of the parameters in the address may be lost, for example the parameter for the check
+ * of the TLS certificate.
+ */
 import { expect, test } from "bun:test";
 import { configsOf } from "./server.ts";
 import { rowTypes } from "./values.ts";
@@ -44,6 +47,6 @@ test("only a server that accepts writes is used; the address may say so, and the
 test("each connection names the program, gives up in time, and reads values like SQLite", () => {
   const [config] = configsOf("postgres://h/d");
   expect([config?.application_name, config?.keepAlive, config?.types === rowTypes]).toEqual(["plaza", true, true]);
-  // A new connection may take the same time for which a request waits for one.
+  // A new connection may take as much time as a request may wait for a connection.
   expect(config?.connectionTimeoutMillis).toBe(5_000);
 });

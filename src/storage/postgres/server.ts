@@ -1,6 +1,6 @@
 /**
- * Opens sessions of one schema on the PostgreSQL server that `--data` names. If the address has several hosts, the session is on the host that
- * accepts writes.
+ * Opens sessions of one schema on the PostgreSQL server that `--data` names. If the address has several hosts, each session is opened on the host
+ * that accepts writes.
  */
 import { Client, type ClientConfig } from "pg";
 import { DatabaseHealth } from "../database-health.ts";
@@ -14,12 +14,15 @@ const CONNECT_MS_MAX = 5_000;
 /** Splits an address into three parts: `postgres://user:password@`; the hosts with ports, separated by commas as in libpq; the rest. */
 const ADDRESS = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/is;
 
-/** The accepted values of `target_session_attrs`. All three values have the same effect, because Plaza always needs a host that accepts writes. */
+/**
+ * The accepted values of `target_session_attrs`. All accepted values of `target_session_attrs` have the same effect, because Plaza always needs a
+ * host that accepts writes.
+ */
 const SESSION_ATTRIBUTES = ["any", "read-write", "primary"];
 
 /**
  * The values of libpq's `sslmode`, each with the modes that Plaza tries one after another. With `verify-ca` and `verify-full`, and with `require` and
- * `sslrootcert`, the driver checks the server's certificate. Without `sslmode` the connection is not encrypted.
+ * `sslrootcert`, the driver checks the server's certificate. If the address does not contain `sslmode`, the connection is not encrypted.
  */
 const SSL_MODES: Readonly<Record<string, readonly string[]>> = {
   disable: ["disable"],
@@ -31,16 +34,17 @@ const SSL_MODES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Turns off some methods of the query planner. Every statement is written for an index and reads only a few rows. A prepared plan stays when the
- * table grows, so the planner must not choose a method that is cheaper only while the table has a few pages.
+ * Turns off some methods of the query planner. Every statement is written for an index and reads only a few rows. PostgreSQL keeps a prepared plan
+ * when the table grows, so the planner must not choose a method that is cheaper only while the table has a few pages.
  */
 const PLANS = [
   ...["enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin", "enable_material", "jit"].map((way) => `SET ${way} = off`),
-  // Starting a parallel worker takes milliseconds, longer than such a statement. PostgreSQL chooses workers for tables without statistics.
+  // It takes milliseconds to start a parallel worker, which is longer than a statement of Plaza takes. For tables without statistics PostgreSQL
+  // chooses plans with parallel workers.
   "SET max_parallel_workers_per_gather = 0",
 ].join("; ");
 
-/** The error for an address that cannot work. The message of the error gives the reason. */
+/** The error for a database address that cannot work. The message of the error says why the address cannot work. */
 export class WrongAddress extends Error {
   constructor(problem: string) {
     super(problem);
@@ -56,7 +60,7 @@ export interface SessionLimits {
 }
 
 interface SessionOptions extends Pick<ClientConfig, "query_timeout" | "pipeline"> {
-  /** If `limits` is left out, the session has no time limits, as migrations require. */
+  /** If `limits` is left out, the session has no time limits, because migrations may take long. */
   readonly limits?: SessionLimits;
 }
 
@@ -96,8 +100,8 @@ export class Server {
         this.#first = at;
         return client;
       } catch (error) {
-        // If several hosts fail, `StalePrimary` is reported first, because a server that must be stopped is a worse problem than a server that cannot
-        // be reached.
+        // If several hosts fail, `StalePrimary` is reported rather than other errors, because a server that must be stopped is a worse problem than a
+        // server that cannot be reached.
         if (!(failure instanceof StalePrimary)) failure = error;
       }
     }
@@ -123,7 +127,7 @@ export class Server {
           const position = await positionOf(client).finally(() => client.end().catch(() => {}));
           return position === undefined ? [] : [{ at, position }];
         } catch {
-          // The error is ignored here, because opening the session reports the reason if no server can be used.
+          // The error of the search is ignored here, because opening the session reports the reason if no server can be used.
           return [];
         }
       }),
@@ -165,15 +169,15 @@ export class Server {
 
   /**
    * Throws `WrongAddress` if a pooler gives each transaction another session (pgbouncer's pool_mode transaction or statement), because settings,
-   * prepared statements and LISTEN would then apply to another client's session. `one` is a session outside a transaction.
+   * prepared statements and LISTEN would then apply to another client's session. The session `one` must be outside a transaction.
    */
   async refuseSharedSessions(one: Client): Promise<void> {
-    // A pooler reports its own number as the process id of the server.
+    // A connection pooler reports its own number as the process id of the server.
     const mark = String((one as unknown as { processID: number }).processID);
     const { rows: own } = await one.query<{ pid: number }>("SELECT pg_backend_pid() AS pid").catch(() => ({ rows: [] }));
     if (String(own[0]?.pid) === mark) return;
     await this.session(async (other) => {
-      // A pooler that shares sessions takes a session back after each transaction, and lends the session that was returned last.
+      // A connection pooler that shares sessions takes a session back after each transaction, and lends the session that was returned last.
       await one.query("BEGIN");
       await other.query(`SET plaza.session = '${mark}'`);
       await one.query("COMMIT");
@@ -189,8 +193,8 @@ export class Server {
 export const chooseSchema = (schema: string): string => `SET search_path TO "${schema}"`;
 
 /**
- * Returns the settings of a session. The settings are sent as a statement, because a pooler or proxy may drop start-up options. Statements outside a
- * write can only read, as on SQLite's reading connection.
+ * Returns the statement that sets the settings of a session. The settings of a session are sent as a statement, because a pooler or proxy may drop
+ * start-up options. Statements outside a write transaction can only read, as statements on SQLite's reading connection.
  */
 const setUpIn = (schema: string): string => `${chooseSchema(schema)}; SET default_transaction_read_only = on; ${PLANS}`;
 
@@ -224,13 +228,13 @@ export function configsOf(url: string): ClientConfig[] {
   );
 }
 
-/** Removes `sslmode` from the parameters, and returns the modes that are tried one after another. Throws `WrongAddress`. */
+/** Removes `sslmode` from the parameters, and returns the TLS modes that Plaza tries one after another. Throws `WrongAddress`. */
 function sslModesOf(parameters: URLSearchParams): readonly (string | undefined)[] {
   const mode = parameters.get("sslmode");
   if (mode === null) return [undefined];
   const tried = SSL_MODES[mode];
   if (tried === undefined) throw new WrongAddress(`sslmode=${mode} is not one of ${Object.keys(SSL_MODES).join(", ")}`);
-  // The value "system" means the system's certificate authorities, which the driver uses by default.
+  // The value "system" of `sslrootcert` means the system's certificate authorities, which the driver uses by default.
   if (parameters.get("sslrootcert") === "system") parameters.delete("sslrootcert");
   if (mode === "verify-ca" && !parameters.has("sslrootcert"))
     throw new WrongAddress("sslmode=verify-ca requires sslrootcert=FILE, the certificate of the authority; or use sslmode=verify-full");

@@ -1,4 +1,7 @@
-/** Connections to a PostgreSQL with TLS, by each `sslmode`. The server's certificate is for `receiver.example` and 127.0.0.1. */
+/**
+ * Checks connections to a PostgreSQL server with TLS, with each value of `sslmode`. The certificate of the test's server is for `receiver.example`
+ * and 127.0.0.1.
+ */
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +21,7 @@ test("sslmode decides whether the connection is encrypted, and how the certifica
     return encodeURIComponent(file);
   };
   const [ca, other] = [caOf(authority), caOf(renewedCertificate)];
-  /** The state of the connection: `encrypted`, `plain`, or the reason why there is no connection. */
+  /** Returns the state of the connection: `encrypted`, `plain`, or the reason why there is no connection. */
   const stateOf = async (query: string, host = "127.0.0.1"): Promise<string> => {
     const url = cluster.url.replace("127.0.0.1", host);
     try {
@@ -46,7 +49,7 @@ test("sslmode decides whether the connection is encrypted, and how the certifica
     [`sslmode=verify-full&sslrootcert=${ca}`, "encrypted"],
   ] as const)
     expect({ query, state: await stateOf(query) }).toEqual({ query, state });
-  // `localhost` is another name for the same machine.
+  // The certificate does not contain `localhost`, although this name means the same machine.
   expect(await stateOf(`sslmode=verify-ca&sslrootcert=${ca}`, "localhost")).toBe("encrypted");
   expect(await stateOf(`sslmode=verify-full&sslrootcert=${ca}`, "localhost")).toContain("localhost");
   for (const mode of ["require", "verify-ca", "verify-full"])

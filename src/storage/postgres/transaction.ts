@@ -1,4 +1,4 @@
-/** The transaction for one run of a write's body. */
+/** The transaction object for one run of the body of a write. */
 import { createHash } from "node:crypto";
 import { nextTurn } from "#kernel/turns";
 import { NotOneRow, type Transaction } from "../database.ts";
@@ -9,10 +9,10 @@ import type { PoolConnection } from "./pool.ts";
 /** The number of statements that may be sent without awaiting their results. 256 statements take about 100 kB. */
 const SENT_MAX = 256;
 
-/** The transaction on a connection in which a body runs, alone or after other bodies. */
+/** The transaction of a connection in which the body of a write runs, alone or after other bodies. */
 interface Place {
   readonly connection: PoolConnection;
-  /** Whether the transaction holds the lock on the name that its bodies lock first. */
+  /** Whether the transaction already has the lock on the name that its write bodies lock first. */
   isLocked: boolean;
 }
 
@@ -23,26 +23,26 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
   #isOpen = true;
   /** The error of the first failed statement. After a failure PostgreSQL runs no further statement of this transaction. */
   failure: unknown;
-  /** Settles when all statements have ended that were sent without awaiting their results. */
+  /** A promise that settles when all statements that were sent without awaiting their results have ended. */
   #sent: Promise<void> = Promise.resolve();
   #sentCount = 0;
   /**
-   * Whether the results must be awaited before COMMIT. The results must be awaited if a statement was sent whose unexpected outcome PostgreSQL would
-   * not treat as a failure, or if no response has yet proved that the connection works.
+   * Whether the results must be awaited before COMMIT. The results of the statements must be awaited if PostgreSQL would not treat an unexpected
+   * outcome of one of them as a failure, or if no response has yet proved that the connection works.
    */
   #isUnsure = true;
   readonly facts: (readonly [kind: string, key: string])[] = [];
   readonly actions: (() => void)[] = [];
 
   /**
-   * `enter` resolves with the body's connection when all earlier bodies of the group have ended. `slot` is the lock slot of the name that the body
-   * locks first; undefined if the body does not begin with a lock.
+   * `enter` resolves with the body's connection when all earlier bodies of the group have ended. `slot` is the lock slot of the name that the body of
+   * the write locks first; it is undefined if the body does not begin with a lock.
    */
   constructor(enter: (slot: number | undefined) => Promise<P>) {
     this.#enter = enter;
   }
 
-  /** Whether the body has sent a statement. */
+  /** Whether the body of the write has sent a statement. */
   get hasBegun(): boolean {
     return this.#entering !== undefined;
   }
@@ -72,8 +72,8 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
   }
 
   /**
-   * Sends a statement without awaiting its result, so that the next statement can be sent at once. If the statement fails, the next awaited statement
-   * or COMMIT reports the failure.
+   * Sends a statement without awaiting its result, so that the next statement can be sent at once. If a statement that is not awaited fails, the next
+   * awaited statement or COMMIT reports the failure.
    */
   runOne(statement: Sql): Promise<void> {
     this.#isUnsure ||= !insertsOrFails(statement.query.text);
@@ -83,9 +83,9 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
   }
 
   /**
-   * Locks a row instead of taking an advisory lock, so that two transactions that both commit never held the lock at the same time, not even across a
-   * failover. Transactions whose names share a lock slot wait for each other; after a deadlock one of them runs again. `lock` does not await its
-   * result: the next statement runs when the row is locked, and sees everything that was committed by then.
+   * Locks a row instead of taking an advisory lock, so that two transactions that both commit can never have had the lock at the same time, not even
+   * across a failover. Transactions whose names share a lock slot wait for each other; after a deadlock one of them runs again. `lock` does not await
+   * its result: the next statement runs when the row is locked, and sees everything that was committed by then.
    */
   async lock(scope: string, key: string): Promise<void> {
     this.#check();
@@ -119,9 +119,9 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
   }
 
   /**
-   * Waits for the results of all sent statements. The group calls this method before COMMIT, because after COMMIT a statement that changed a wrong
-   * number of rows cannot be rolled back, and after a broken connection nobody knows which writes are stored. The statements of earlier bodies on the
-   * same connection have ended too when `settle` resolves.
+   * Waits for the results of all sent statements. The group of write bodies calls this method before COMMIT, because after COMMIT a statement that
+   * changed a wrong number of rows cannot be rolled back, and after a broken connection nobody knows which writes are stored. When `settle` resolves,
+   * the statements of earlier write bodies on the same connection have ended too.
    */
   async settle(): Promise<void> {
     if (this.#isUnsure) await this.#sent;
@@ -132,7 +132,7 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
     const { connection } = this.#place ?? (await this.place());
     try {
       const result = await connection.send<R>(statement);
-      // Results arrive in the order of the statements, so all earlier statements have ended too.
+      // The results arrive in the order of the statements, so all earlier statements have ended when the last result arrives.
       if (this.failure !== undefined) throw this.failure;
       this.#isUnsure = false;
       return result;
@@ -151,7 +151,8 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
         this.failure ??= error;
       },
     );
-    // An import sends thousands of statements. The results of these statements are awaited from time to time, so that memory stays bounded.
+    // An import sends thousands of statements. The results of statements that are not awaited are awaited from time to time, so that they do not fill
+    // the memory.
     if (++this.#sentCount % SENT_MAX === 0) await this.#sent;
   }
 
@@ -167,12 +168,15 @@ const insertsOrFails = (text: string): boolean => text.trimStart().startsWith("I
 const digest = (parts: readonly string[]): Buffer => createHash("sha256").update(JSON.stringify(parts)).digest();
 
 /**
- * Returns the key of an advisory lock. All schemas of a database share the keys of advisory locks, so a key is 64 bits of a hash, written as a signed
- * decimal.
+ * Returns the key of an advisory lock. All schemas of a database share the keys of advisory locks, so the key of an advisory lock is 64 bits of a
+ * hash, written as a signed decimal.
  */
 export const lockKey = (schema: string, purpose: string): string => digest([schema, purpose, ""]).readBigInt64BE().toString();
 
-/** The number of rows in the table `locks`. The rows are few enough to stay in memory, and enough that two names seldom share a row (slot). */
+/**
+ * The number of rows in the table `locks`. The table `locks` has so few rows that they stay in memory, and so many that two names seldom share a row
+ * (slot).
+ */
 export const LOCK_SLOTS = 1_024;
 
 /** Returns the row of the table `locks` for a name. */

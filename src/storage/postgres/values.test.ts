@@ -1,4 +1,7 @@
-/** The values of columns by type. For a type that SQLite does not have, the error gives the type to use instead. */
+/**
+ * Checks the values that the driver returns for columns of each type. For a column type that SQLite does not have, the error message names the type
+ * to use instead.
+ */
 import { expect, test } from "bun:test";
 import { rowTypes } from "./values.ts";
 

@@ -11,7 +11,10 @@ function integer(text: string): number {
 
 const bytea = types.getTypeParser(17, "text") as (text: string) => Buffer;
 
-/** The parser for each type oid (pg_type.h). PostgreSQL's other types have no counterpart in SQLite. */
+/**
+ * The parser for the values of each type, keyed by the type's oid (pg_type.h). The types of PostgreSQL that are not in this list have no counterpart
+ * in SQLite.
+ */
 const parsers = new Map<number, Parse>([
   [16, (text) => (text === "t" ? 1 : 0)], // bool: 0 or 1, as in SQLite
   [17, (text) => Uint8Array.from(bytea(text))], // bytea
@@ -37,12 +40,17 @@ export const rowTypes = {
   },
 };
 
-/** The database's time in milliseconds, as SQL. Citus refuses an UPDATE with `clock_timestamp()`, whose value changes while a statement runs. */
+/**
+ * The SQL expression for the database's time in milliseconds. Citus refuses an UPDATE with `clock_timestamp()`, whose value changes while a statement
+ * runs.
+ */
 export const NOW_MS = "CAST(extract(epoch FROM statement_timestamp()) * 1000 AS BIGINT)";
 
-/** A piece of an SQL text. Texts are split into tokens so that nothing is replaced inside strings, quoted names or comments. */
+/** A token of an SQL text. Texts are split into tokens so that nothing is replaced inside strings, quoted names or comments. */
 export interface Token {
-  /** `literal` is a string, a quoted name or a comment; `word` is a keyword, name or number; `mark` is one other character. */
+  /**
+   * A token of the kind `literal` is a string, a quoted name or a comment; a `word` is a keyword, name or number; a `mark` is one other character.
+   */
   readonly kind: "space" | "literal" | "word" | "mark";
   readonly text: string;
 }

@@ -1,4 +1,4 @@
-/** A backup is on the disk before the command reports that it was made. */
+/** Checks that a backup is on the disk before the command reports that the backup was made. */
 import { expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";

@@ -7,8 +7,8 @@ import { statesFolder } from "./saved-states.ts";
 const FILE = ".sqlite";
 
 /**
- * Copies the files of the worlds, and no other files. Each copy contains everything that was committed before this copy began; reads and writes
- * continue meanwhile. Throws if one of the new files already exists.
+ * Copies the files of the worlds, and no other files. Each copied file contains everything that was committed before the copying of this file began;
+ * reads and writes continue meanwhile. The function throws if one of the new files already exists.
  */
 export function copyWorlds(folder: string, to: string): void {
   for (const file of readdirSync(folder)) if (file.endsWith(FILE)) copyDatabase(join(folder, file), join(to, file));
@@ -37,7 +37,8 @@ export const worldsIn = (folder: string): string[] =>
     : [];
 
 export function removeSqlite(folder: string, world: string): void {
-  // The main file is removed first: a log without its file is harmless (`placeFile`), but a file without its log would lack the last writes.
+  // The main database file is removed before its log: a log without its file is harmless (`placeFile`), but a file without its log would lack the
+  // last writes.
   for (const suffix of ["", "-wal", "-shm"]) rmSync(join(folder, `${world}.sqlite${suffix}`), { force: true });
   rmSync(statesFolder(folder, world), { recursive: true, force: true });
 }

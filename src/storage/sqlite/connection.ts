@@ -26,13 +26,13 @@ const dataVersion = sql`PRAGMA data_version`;
 
 export interface ConnectionOptions {
   readonly role: "writer" | "reader";
-  /** Whether a commit waits for the disk. */
+  /** Whether a commit waits until the data are on the disk. */
   readonly isDurable: boolean;
 }
 
 interface Prepared {
   readonly statement: Statement<Row, SqlValue[]>;
-  /** Whether the statement may write. A statement that returns rows can write too (RETURNING). */
+  /** Whether the statement may write data. A statement that returns rows can write too (RETURNING). */
   readonly mayWrite: boolean;
 }
 
@@ -61,20 +61,22 @@ export class Connection {
   }
 
   #configure({ role, isDurable }: ConnectionOptions): void {
-    // The connection waits up to a second for a tool that locks the file briefly (a backup, the sqlite3 shell). A longer wait would delay every
-    // request.
+    // The connection waits up to a second for a tool that locks the database file briefly (a backup, the sqlite3 shell). A longer wait for a lock of
+    // the file would delay every request.
     this.execute("PRAGMA busy_timeout = 1000");
-    // The cache of each connection has 4 MB, enough for the upper levels of every index. The lower levels are read from the system's cache through
-    // the memory map, without a system call and a copy for each page (measured among 1,000,000 nodes at random: a request takes 11 µs instead of 14).
+    // The cache of each connection has 4 MB, enough for the upper levels of every index. The lower levels of an index are read from the system's
+    // cache through the memory map, without a system call and a copy for each page (measured among 1,000,000 nodes at random: a request takes 11 µs
+    // instead of 14 µs).
     this.execute("PRAGMA cache_size = -4000");
     if (role === "reader") this.execute("PRAGMA mmap_size = 268435456");
     this.execute("PRAGMA temp_store = MEMORY");
     this.execute("PRAGMA foreign_keys = OFF");
     if (role === "writer") {
       this.execute(`PRAGMA synchronous = ${isDurable ? "FULL" : "OFF"}`);
-      // The log grows to 16 MB before SQLite copies it into the file. A log of 16 MB takes a quarter of the syncs that the default of 4 MB takes.
+      // The write-ahead log grows to 16 MB before SQLite copies the log into the database file. A write-ahead log of 16 MB needs a quarter of the
+      // syncs that the default size of 4 MB needs.
       this.execute("PRAGMA wal_autocheckpoint = 4000");
-      // If the log grew larger because of a snapshot, SQLite cuts it to this size when the log restarts.
+      // If the write-ahead log has grown larger because of a snapshot, SQLite cuts it to this size when the log restarts.
       this.execute("PRAGMA journal_size_limit = 33554432");
     }
   }
@@ -83,18 +85,18 @@ export class Connection {
     return this.#handle.inTransaction;
   }
 
-  /** Runs the missing migrations. The method also switches a file that was copied here, e.g. from a backup, to a write-ahead log. */
+  /** Runs the missing migrations. The method also turns on the write-ahead log for a file that was copied into the folder, e.g. from a backup. */
   migrate(migrations: readonly FeatureMigrations[], onProgress?: OnProgress): Promise<void> {
     this.execute("PRAGMA journal_mode = WAL");
     return migrateSqlite(this.#handle, migrations, onProgress);
   }
 
-  /** Runs a statement without values or rows once. The statement does not stay prepared. */
+  /** Runs a statement without values or rows once. The statement is not kept prepared. */
   execute(text: string): void {
     this.#handle.run(text);
   }
 
-  /** Returns a function that runs a statement without values or rows. The statement stays prepared. */
+  /** Returns a function that runs a statement without values or rows. The statement is kept prepared for further calls. */
   prepare(text: string): () => void {
     const statement = this.#handle.prepare(text);
     this.#kept.push(statement);
@@ -136,24 +138,24 @@ export class Connection {
     chmodSync(path, 0o600);
   }
 
-  /** Reads the whole file. Returns the file's damage, or undefined if the file is intact (`files/check-file.ts`). */
+  /** Reads the whole database file. Returns the file's damage, or undefined if the file is intact (`files/check-file.ts`). */
   damage(): string | undefined {
     return problemOfContent(this.#handle);
   }
 
-  /** A number that changes when another connection has written to the file. */
+  /** A number that changes when another connection has written to the database file. */
   get dataVersion(): number {
     return this.get<{ data_version: number }>(dataVersion)?.data_version ?? 0;
   }
 
-  /** The size of the file, without its log. */
+  /** The size of the database file, without its log. */
   get bytes(): number {
     return this.get<{ bytes: number }>(fileBytes)?.bytes ?? 0;
   }
 
   /**
-   * Replaces the rows of the tables with the rows of the file at `path`, or deletes them if `path` is undefined. If the file has other migrations,
-   * returns false and changes nothing.
+   * Replaces the rows of the tables with the rows of the file at `path`, or deletes the rows of the tables if `path` is undefined. If other
+   * migrations have run on the file at `path`, the method returns false and changes nothing.
    */
   replaceContent(tables: readonly string[], path: string | undefined): boolean {
     if (path === undefined) {
@@ -195,16 +197,18 @@ export class Connection {
 }
 
 /**
- * Writes each parameter outside of quotes as `+?`. SQLite recompiles a statement with ORDER BY or a join whenever a value is bound to a bare
- * parameter, because the value could allow a better plan; the plus sign, which changes no value, prevents that. Measured: a list of six rows takes
- * 1.3 µs instead of 4.3, and a look-up with ORDER BY that finds no row takes 0.4 instead of 3.5.
+ * Writes each parameter `?` of a statement outside of quotes as `+?`. SQLite recompiles a statement with ORDER BY or a join whenever a value is bound
+ * to a bare parameter, because the value could allow a better plan; a plus sign before the parameter changes no value, and prevents the
+ * recompilation. Measured: with the plus sign a list of six rows takes 1.3 µs instead of 4.3 µs, and a look-up with ORDER BY that finds no row takes
+ * 0.4 µs instead of 3.5 µs.
  */
 const withPlainMarks = (text: string): string => text.replace(MARK_OR_QUOTED, (found) => (found === "?" ? "+?" : found));
 
 const MARK_OR_QUOTED = /\?|'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*/g;
 
 /**
- * Checks the numbers of a row. SQLite returns integers as doubles; if a number lost digits, the query lacks a CAST, which is a programmer's mistake.
+ * Checks that the numbers of a row have lost no digits. SQLite returns integers as doubles; if a number lost digits, the query lacks a CAST, which is
+ * a mistake in the server's code.
  */
 function checked(row: Row): Row {
   for (const name in row) {
@@ -217,7 +221,7 @@ function checked(row: Row): Row {
 }
 
 /**
- * The error codes of a database that is temporarily unusable (disk full, I/O error, locked) or damaged. The errors of a wrong statement have other
+ * The error codes of a database that is temporarily unusable (disk full, I/O error, locked) or damaged. Errors in the SQL of a statement have other
  * codes.
  */
 const OUTAGE = /^SQLITE_(FULL|IOERR|CANTOPEN|CORRUPT|NOTADB|BUSY|LOCKED|NOMEM|PROTOCOL)/;
@@ -243,11 +247,17 @@ function problemKindOf(error: unknown): ProblemKind | undefined {
   return KINDS[OUTAGE.exec(code)?.[1] ?? ""];
 }
 
-/** Adds the error's code to its message, because SQLite has one message, "disk I/O error", for everything that can fail with a file. */
+/**
+ * Adds the code of an SQLite error to the error's message, because SQLite has one message, "disk I/O error", for everything that can fail with a
+ * file.
+ */
 const withCode = (error: unknown): unknown =>
   error instanceof Error && "code" in error ? new Error(`${error.message} (${String(error.code)})`) : error;
 
-/** D-21: every failure of the database becomes the one error `databaseUnreachable`, and is reported. Errors with other causes are unchanged. */
+/**
+ * D-21: every failure of the database becomes the one error `databaseUnreachable`, and is reported. Errors with other causes than the database are
+ * unchanged.
+ */
 export function translated(error: unknown, health: DatabaseHealth): unknown {
   const kind = problemKindOf(error);
   if (kind === undefined) return error;

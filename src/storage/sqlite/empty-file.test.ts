@@ -1,5 +1,6 @@
 /**
- * The file of a new database is complete or does not exist. Only its owner can read it, and it has no data of a deleted database of the same name.
+ * Checks that the file of a new database either is complete or does not exist. Only the file's owner can read the file, and the file has no data of a
+ * deleted database of the same name.
  */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";

@@ -1,6 +1,6 @@
 /**
- * Lets only one process at a time use a data folder. The lock is an operating-system lock (fcntl, which SQLite takes on the file `plaza.lock`), so
- * that a killed process leaves no lock behind.
+ * Lets only one process at a time use a data folder. The lock on the folder is a lock of the operating system (fcntl, which SQLite takes on the file
+ * `plaza.lock`), so that a killed process leaves no lock behind.
  *
  * NOTE: fcntl locks belong to the process: no other code may open and close `plaza.lock` while the process holds the lock.
  */
@@ -9,7 +9,7 @@ import { closeSync, existsSync, openSync, readFileSync, realpathSync, rmSync, wr
 import { join } from "node:path";
 import { isRunning } from "../temporary-folder.ts";
 
-/** Another process has the folder open, or this process already has the world open. */
+/** The error if another process has the data folder open, or if this process already has the world open. */
 export class FolderInUse extends Error {
   constructor(
     readonly folder: string,
@@ -33,7 +33,7 @@ interface HeldFolder {
 const held = new Map<string, HeldFolder>();
 
 /**
- * Locks the folder for this process, and reserves `world` for the caller. Returns a function that releases the folder and the world. Throws
+ * Locks the data folder for this process, and reserves `world` for the caller. Returns a function that releases the folder and the world. Throws
  * `FolderInUse` at once if another process has locked the folder, or if the world is already open.
  */
 export function holdFolder(folder: string, world: string): () => void {
@@ -55,7 +55,10 @@ export function holdFolder(folder: string, world: string): () => void {
   };
 }
 
-/** The file with the id of the process that holds the lock. The id is only used in messages, because a killed process leaves this file behind. */
+/**
+ * The path of the file with the id of the process that has the lock. The id in this file is used only in messages, because a killed process leaves
+ * the file behind.
+ */
 const HOLDER = "plaza.pid";
 
 function nameHolder(path: string): void {

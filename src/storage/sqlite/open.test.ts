@@ -1,4 +1,7 @@
-/** Operations on a whole file between two writes, the settings of connections, and the files that remain after a database is closed or removed. */
+/**
+ * Checks operations on a whole database file between two writes, the settings of connections, and the files that remain after a database is closed or
+ * removed.
+ */
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -111,18 +114,18 @@ test("the writer waits for a tool that locks the file for a moment, keeps the to
   const ofWriter = (pragma: Sql) => database.write(async (tx) => Object.values((await tx.get(pragma)) ?? {})[0]);
   for (const settingOf of [ofReader, ofWriter]) {
     expect(await settingOf(sql`PRAGMA busy_timeout`)).toBe(1_000);
-    // The size is in KiB, and is twice SQLite's default.
+    // The size of the cache is in KiB, and is twice SQLite's default.
     expect(await settingOf(sql`PRAGMA cache_size`)).toBe(-4_000);
-    // 2 means in memory, so that sorted values leave no trace on the disk.
+    // The value 2 keeps temporary data in memory, so that sorted values leave no trace on the disk.
     expect(await settingOf(sql`PRAGMA temp_store`)).toBe(2);
     expect(await settingOf(sql`PRAGMA foreign_keys`)).toBe(0);
   }
-  // Only readers read the pages of the file without copying them.
+  // Only the connections of readers read the pages of the file through a memory map, without copying the pages.
   expect([await ofReader(sql`PRAGMA mmap_size`), await ofWriter(sql`PRAGMA mmap_size`)]).toEqual([268_435_456, 0]);
   expect([await ofWriter(sql`PRAGMA wal_autocheckpoint`), await ofWriter(sql`PRAGMA journal_size_limit`)]).toEqual([4_000, 33_554_432]);
 });
 
-/** The files of the folder that this process has open. */
+/** Returns the files of the folder that this process has open. */
 const openIn = (folder: string): string[] =>
   readdirSync("/proc/self/fd").flatMap((descriptor) => {
     try {
@@ -139,7 +142,7 @@ test("an unusable file is not kept open, and neither is a closed one", async () 
   await expect(openSqlite({ folder, migrations })).rejects.toThrow("not a database");
   expect(openIn(folder)).toEqual([]);
   const own = temporaryFolder();
-  // The world is created the first time and found the second time.
+  // The first opening creates the world, and the second opening finds it.
   for (const id of [1, 2]) {
     const { database } = await open(own);
     await database.write((tx) => tx.run(insert(id)));
@@ -166,6 +169,6 @@ test("a removed world leaves nothing of its own, and others are unchanged", asyn
   removeSqlite(folder, "one");
   expect(readdirSync(folder).sort()).toEqual(["one-more.sqlite", "one-more.sqlite-shm", "one-more.sqlite-wal", "snapshots"]);
   expect(readdirSync(join(folder, "snapshots"))).toEqual(["one-more"]);
-  // The file may already be deleted.
+  // Another process may have deleted the file already.
   removeSqlite(folder, "one");
 });

@@ -23,7 +23,7 @@ import { CommittedReader, ConnectionReader } from "./readers.ts";
 import { StateFiles } from "./saved-states.ts";
 import { WriteQueue } from "./write-queue.ts";
 
-/** The first statement on a connection makes SQLite read the file, open the log and take the snapshot, and fails if the file is not a database. */
+/** The first statement on a connection makes SQLite read the file, open the log and begin the snapshot, and fails if the file is not a database. */
 const firstRead = sql`SELECT 1 AS one FROM sqlite_schema LIMIT 1`;
 
 export interface SqliteOptions {
@@ -33,7 +33,7 @@ export interface SqliteOptions {
   /** The object that collects the problems of the database. If `health` is left out, the problems are not reported. */
   readonly health?: DatabaseHealth;
   readonly onProgress?: OnProgress | undefined;
-  /** This function is called after each commit, with the number of the commit's writes. The metrics use this number. */
+  /** This function is called after each commit, with the number of the commit's writes. The metrics use the number of writes in each commit. */
   readonly onCommit?: (writes: number) => void;
 }
 
@@ -50,14 +50,14 @@ interface Files {
 
 /**
  * Opens a world's database. `folder` is created if it does not exist, and is locked for this process. The data of `:memory:` are deleted when the
- * database is closed. The promise rejects with the errors of `openIn`.
+ * database is closed. The promise for the database rejects with the errors of `openIn`.
  */
 export const openSqlite = ({ folder, ...options }: SqliteOptions & { readonly folder: string }): Promise<Database> =>
   openIn(placeOf(folder), options);
 
 /**
- * Opens a world's database in a folder. Throws `FolderInUse`, `DamagedFile`, `UnknownMigration`, `MigrationFailed`, or the system's own error if the
- * folder cannot be used.
+ * Opens a world's database in a data folder. Throws `FolderInUse`, `DamagedFile`, `UnknownMigration`, `MigrationFailed`, or the system's own error if
+ * the folder cannot be used.
  */
 export async function openIn(
   place: Place,
@@ -91,7 +91,10 @@ export async function openIn(
   }
 }
 
-/** Runs `read` on the file of a closed world. Resolves with undefined if the world has no file. Rejects with the errors of SQLite. */
+/**
+ * Runs `read` on the file of a closed world. Resolves with undefined if the world has no file. The promise of the result rejects with the errors of
+ * SQLite.
+ */
 export async function lookIn<T>({ folder, isDurable }: Place, world: string, read: (reader: Reader) => Promise<T>): Promise<T | undefined> {
   const file = join(folder, `${world}.sqlite`);
   if (!existsSync(file)) return undefined;
@@ -109,7 +112,7 @@ function requireWhole(file: string, problem: string | undefined): void {
 
 class SqliteDatabase implements Database {
   readonly dialect = "sqlite";
-  /** The number is constant, because only one process can use the folder. */
+  /** The process number is constant, because only one process can use the data folder. */
   readonly processNumber = 0;
   readonly reader: CommittedReader;
   readonly #files: Files;
@@ -118,12 +121,14 @@ class SqliteDatabase implements Database {
   readonly #queue: WriteQueue;
   readonly #listeners = new Set<(kind: string | undefined, key: string | undefined) => void>();
   readonly #watch: FileWatch;
-  /** The error that is set when somebody else has changed the files. After the files were changed, the database neither reads nor writes. */
+  /**
+   * The error that is set when another program has changed the database's files. After the files were changed, the database neither reads nor writes.
+   */
   #changed: FilesChanged | undefined;
   #snapshot: Connection | undefined;
   #lastSnapshot: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
-  /** The tables of the world, after they were first read. The tables do not change while the database is open. */
+  /** The names of the world's tables, after they were first read. The tables do not change while the database is open. */
   #tables: readonly string[] | undefined;
 
   constructor(files: Files, migrations: readonly FeatureMigrations[], onCommit: ((writes: number) => void) | undefined) {
@@ -139,7 +144,8 @@ class SqliteDatabase implements Database {
       onProblem: (error) => this.#refuse(error),
     });
     this.#queue = new WriteQueue(writer, {
-      // The writes of an in-memory world are not durable anyway, so this world needs no check before each group: the regular checks are enough.
+      // The writes of an in-memory world are not durable anyway, so this world's files need no check before each group of writes: the regular checks
+      // are enough.
       beforeGroup: () => this.#check(() => isDurable && this.#watch.check()),
       afterGroup: () => this.#check(() => this.#watch.note()),
       beforeCommit: () => this.reader.letGo(),
@@ -158,7 +164,10 @@ class SqliteDatabase implements Database {
     this.reader.refuse(error);
   }
 
-  /** Checks the files with `look`. Throws `FilesChanged` if somebody else has changed the files, now or earlier. */
+  /**
+   * Checks the database's files with `look`. Throws `FilesChanged` if this check or an earlier check has found that another program changed the
+   * files.
+   */
   #check(look: () => unknown): void {
     if (this.#changed !== undefined) throw this.#changed;
     try {
@@ -175,8 +184,8 @@ class SqliteDatabase implements Database {
   }
 
   /**
-   * Gives `body` a reader of one snapshot. All snapshots use the same connection, one after another. The log grows while a snapshot is open, so a
-   * body should only read.
+   * Calls `body` with a reader whose reads all see one snapshot. All snapshots use the same connection, one after another. The log grows while a
+   * snapshot is open, so `body` should only read and not do slow work.
    */
   snapshot<T>(body: (reader: Reader) => Promise<T>): Promise<T> {
     if (this.#closing !== undefined) return Promise.reject(new Error("the database is closed"));
@@ -221,14 +230,17 @@ class SqliteDatabase implements Database {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Does nothing, because no other process writes to the file. */
+  /** The method does nothing, because no other process writes to the database file. */
   confirm(): void {}
 
   async ping(): Promise<void> {
     await this.reader.get(firstRead);
   }
 
-  /** Rewrites the whole file. Deleted rows leave traces in pages that were split or merged, so only a new file is free of these traces (measured). */
+  /**
+   * Rewrites the whole database file. Deleted rows leave traces in pages that were split or merged, so only a newly written file is free of traces of
+   * deleted rows (measured).
+   */
   async scrub(): Promise<void> {
     await this.#alone(
       (writer) => {

@@ -1,6 +1,6 @@
 /**
- * The folder with the files of the worlds: a data folder, which stays after the process has ended, or, for `:memory:`, a private folder that the
- * process deletes.
+ * The place of the database files, which is the folder with the files of the worlds: a data folder, which stays after the process has ended, or, for
+ * `:memory:`, a private folder that the process deletes.
  */
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -10,13 +10,13 @@ import { holdFolder } from "./folder-lock.ts";
 
 export interface Place {
   readonly folder: string;
-  /** Whether a write is on the disk before the write is acknowledged. */
+  /** Whether each write is on the disk before the write is acknowledged. */
   readonly isDurable: boolean;
   /** Locks the world, and creates the folder if it does not exist. Returns a function that releases the world. Throws `FolderInUse`. */
   hold(world: string): () => void;
 }
 
-/** Returns the folder `data`. For `:memory:` each call returns a new private folder. */
+/** Returns the place for the folder `data`. For `:memory:` each call returns a new private folder. */
 export const placeOf = (data: string): Place => (data === ":memory:" ? temporaryPlace() : folderPlace(data));
 
 const folderPlace = (folder: string): Place => ({

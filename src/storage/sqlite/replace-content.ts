@@ -1,4 +1,4 @@
-/** Replaces the content of a database table by table, so that its connections stay open and the server's own tables do not change. */
+/** Replaces the content of a database table by table, so that the connections of the database stay open and the server's own tables do not change. */
 import type { FeatureMigrations } from "../database.ts";
 import { append, type Row, type Sql, sql } from "../sql.ts";
 
@@ -34,7 +34,7 @@ export function haveSameMigrations(runner: Runner, one: string, other: string): 
 export function replaceContent(runner: Runner, tables: readonly string[], from: string | undefined): void {
   runner.execute("BEGIN IMMEDIATE");
   try {
-    // Empty tables are skipped, because deleting from them would rewrite their pages.
+    // The function skips empty tables, because a DELETE on an empty table would rewrite its pages.
     for (const table of filled(runner, "main", tables)) runner.run(append(sql`DELETE FROM`, `main.${table}`));
     if (from !== undefined) {
       for (const table of filled(runner, from, tables)) runner.run(append(sql`INSERT INTO`, `main.${table} SELECT * FROM ${from}.${table}`));

@@ -1,4 +1,4 @@
-/** Checks that the file of a saved state is always the old one or the new one, even after a power failure. */
+/** Checks that the file of a saved state is always either the complete old file or the complete new file, even after a power failure. */
 import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

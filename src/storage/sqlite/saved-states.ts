@@ -1,4 +1,4 @@
-/** The saved states of a world. Each state is a file `snapshots/<world>/<name>.sqlite` below the folder with the world's file. */
+/** The saved states of a world on SQLite. Each saved state is a file `snapshots/<world>/<name>.sqlite` below the folder with the world's file. */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { SavedState } from "../database.ts";
@@ -7,7 +7,7 @@ import type { Place } from "./place.ts";
 
 /** The database whose state is saved. */
 export interface StateSource {
-  /** Writes the database to a new file at the path. */
+  /** Writes the content of the database to a new file at the path. */
   saveInto(path: string): void;
 }
 
@@ -24,7 +24,7 @@ export class StateFiles {
     this.#isDurable = isDurable;
   }
 
-  /** Saves a state. At every moment either the old or the new state of this name exists. */
+  /** Saves a state. At every moment either the old or the new saved state of this name exists. */
   save(name: string, source: StateSource): void {
     if (this.#isDurable) makeFolder(this.#folder);
     else mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
@@ -36,7 +36,7 @@ export class StateFiles {
     if (this.#isDurable) syncFolder(this.#folder);
   }
 
-  /** Calls `read` with the path of the state's file. Resolves with undefined if the state does not exist. */
+  /** Calls `read` with the path of the saved state's file. The promise resolves with undefined if the saved state does not exist. */
   async use<T>(name: string, read: (path: string) => Promise<T>): Promise<T | undefined> {
     const path = this.#pathOf(name);
     return existsSync(path) ? read(path) : undefined;

@@ -1,4 +1,7 @@
-/** The transaction for one body of the write queue. The body's statements run immediately, inside the group's transaction. */
+/**
+ * The transaction object for one write body of the write queue. The statements of the write body run immediately, inside the transaction of the
+ * body's group.
+ */
 import { nextTurn } from "#kernel/turns";
 import { NotOneRow, type Transaction } from "../database.ts";
 import type { Row, Sql } from "../sql.ts";
@@ -11,7 +14,7 @@ export class SqliteTransaction implements Transaction {
   #isOpen = true;
   #facts: (readonly [string, string])[] | undefined;
   #actions: (() => void)[] | undefined;
-  /** The error of the first failed statement. After a failure the transaction runs no further statement. */
+  /** The error of the first failed statement. After a failed statement the transaction runs no further statement. */
   failure: unknown;
   statements = 0;
   isPausing = false;

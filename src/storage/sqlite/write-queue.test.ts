@@ -1,4 +1,6 @@
-/** Groups of writes on a bare connection: the announcements of a group that ran twice, and the state after a failed commit. */
+/**
+ * Checks groups of writes on a connection without a database around it: what a group that ran twice announces, and the state after a failed commit.
+ */
 import { expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { DatabaseHealth } from "../database-health.ts";

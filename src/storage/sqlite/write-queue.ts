@@ -1,10 +1,10 @@
 /**
- * All writes on SQLite go through this queue (ARCHITECTURE.md, idea 5). Bodies run one at a time, and one commit serves all waiting bodies, because a
- * durable commit costs a disk sync and a small body costs only microseconds.
+ * All writes on SQLite go through this queue (ARCHITECTURE.md, idea 5). Write bodies run one at a time, and one commit serves all waiting bodies,
+ * because a durable commit takes a disk sync, and a small body takes only microseconds.
  *
- * **Invariant:** no caller gets a result, not even a body's own error, before the commit of the group: a body may have thrown because of a write of
- * an earlier body in the group.
- * **Invariant:** a group is committed completely or not at all; if a body throws, only its own writes are rolled back.
+ * **Invariant:** no caller gets a result, not even the error of its own write body, before the commit of the group, because a body may have thrown
+ * because of a write of an earlier body in the group.
+ * **Invariant:** a group of write bodies is committed completely or not at all, except that a body that throws has its own writes rolled back.
  */
 import { databaseUnreachable } from "#kernel/errors";
 import { runAction, type Transaction } from "../database.ts";
@@ -12,10 +12,10 @@ import type { DatabaseHealth } from "../database-health.ts";
 import { type Connection, translated } from "./connection.ts";
 import { SqliteTransaction } from "./transaction.ts";
 
-/** The maximum number of write bodies in one commit. At about 10 µs each, 1,000 bodies block the event loop for about 10 ms. */
+/** The maximum number of write bodies in one commit. A write body takes about 10 µs, so 1,000 bodies block the event loop for about 10 ms. */
 const GROUP_MAX = 1_000;
 /**
- * The number of statements after which no further body runs in the group. The number of statements is limited because the bodies of some writes
+ * The number of statements after which no further write body runs in the group. The number of statements is limited because the bodies of some writes
  * change many rows.
  */
 const GROUP_STATEMENTS_MAX = 5_000;
@@ -23,8 +23,8 @@ const GROUP_STATEMENTS_MAX = 5_000;
 export interface WriteQueueEvents {
   readonly health: DatabaseHealth;
   /**
-   * The queue calls `beforeGroup` before each group of bodies, and `afterGroup` after each group. If `beforeGroup` or `afterGroup` throws, no write
-   * of the group is acknowledged.
+   * The queue calls `beforeGroup` before each group of bodies, and `afterGroup` after each group. If `beforeGroup` or `afterGroup` throws, the queue
+   * acknowledges no write of the group.
    */
   beforeGroup(): void;
   afterGroup(): void;
@@ -85,12 +85,12 @@ export class WriteQueue {
     });
   }
 
-  /** Resolves when no body is waiting or running. */
+  /** Resolves when no write body is waiting or running. */
   idle(): Promise<void> {
     return this.#isActive ? new Promise((resolve) => this.#whenIdle.push(resolve)) : Promise.resolve();
   }
 
-  /** Runs the waiting bodies after the current turn of the event loop, so that all writes of this turn share the commit. */
+  /** Runs the waiting write bodies after the current turn of the event loop, so that all writes of this turn share the commit. */
   #wake(): void {
     setImmediate(() => {
       void this.#runGroup().then(() => {
@@ -121,8 +121,8 @@ export class WriteQueue {
       this.#commit();
       this.#events.afterGroup();
     } catch (error) {
-      // The group failed, and none of its writes is stored. Bodies that ran are rejected; the others run again in the next group. If BEGIN failed,
-      // all bodies are rejected.
+      // Handles the failure of a group of write bodies, none of whose writes is stored. The writes of the bodies that ran are rejected; the other
+      // bodies run again in the next group. If BEGIN failed, the writes of all bodies are rejected.
       if (this.#connection.inTransaction) runAction(this.#rollback);
       this.#noteUndone();
       const refused = outcomes.length === 0 ? group.length : outcomes.length;
@@ -150,9 +150,9 @@ export class WriteQueue {
   }
 
   /**
-   * Runs the bodies without savepoints, because with a savepoint SQLite copies every page that changes, and bodies rarely fail after a write. If a
-   * body fails after a write, the method returns false, and the group runs again with a savepoint for each body. Running a body twice is safe,
-   * because a body has effects only through its `tx`.
+   * Runs the write bodies without savepoints, because with a savepoint SQLite copies every page that changes, and bodies rarely fail after a write.
+   * If a write body fails after a write, the method returns false, and the group runs again with a savepoint for each body. It is safe to run a write
+   * body twice, because a body has effects only through its `tx`.
    */
   async #runBodies(group: readonly Job[], outcomes: Outcome[], isEachGuarded: boolean): Promise<boolean> {
     let statements = 0;
@@ -164,7 +164,8 @@ export class WriteQueue {
       const outcome = await this.#runBody(job, transaction);
       outcomes.push(outcome);
       statements += transaction.statements;
-      // On some failures (disk full) SQLite ends the whole transaction. The other bodies of the group must not run outside a transaction.
+      // On some failures (disk full) SQLite ends the whole transaction. After such a failure the other bodies of the group must not run, because they
+      // would run outside a transaction.
       if (!this.#connection.inTransaction) throw transaction.failure ?? outcome.result;
       if (isEachGuarded) {
         if (outcome.hasFailed) this.#rollbackTo();
@@ -175,8 +176,8 @@ export class WriteQueue {
   }
 
   /**
-   * Rejects the body of a write if the body does not end. Results of `tx` are available in the turn of the event loop that runs the group. If a body
-   * still runs in the next turn, it is waiting for something else, and would block every writer.
+   * Rejects a write whose body does not end. The results of `tx` are available in the turn of the event loop in which the group runs. If
+   * a write body still runs in the next turn of the event loop, it is waiting for something other than its `tx`, and would block every writer.
    */
   #watch(): void {
     this.#watcher = setImmediate(() => {
@@ -201,7 +202,7 @@ export class WriteQueue {
     }
     this.#stopOverdue = undefined;
     transaction.end();
-    // As on PostgreSQL, a failed statement ends the transaction, even if the body catches the error.
+    // On SQLite, as on PostgreSQL, a failed statement ends the transaction, even if the write body catches the error.
     if (transaction.failure !== undefined && !hasFailed) {
       hasFailed = true;
       result = transaction.failure;

@@ -1,7 +1,7 @@
-/** Copies the rows of a table from one session to another with COPY. The rows are streamed and are not collected in memory. */
+/** Copies the rows of a table from one session to another with COPY. The rows of the table are streamed and are not collected in memory. */
 import { type Client, type Connection, Query } from "pg";
 
-/** The number of bytes that may wait to be sent. If more bytes wait, the reading session pauses until they are sent. */
+/** The number of bytes of a copy that may wait to be sent. If more bytes wait to be sent, the reading session pauses until these bytes are sent. */
 const WAITING_BYTES_MAX = 4 * 1024 * 1024;
 
 /** The methods of the driver's connection that the driver's type declarations lack. */
@@ -11,7 +11,7 @@ interface Copying extends Connection {
   sendCopyFail(problem: string): void;
 }
 
-/** One COPY command of the driver. The driver's client calls the methods `handle…` with the server's messages. */
+/** One COPY command, which the driver runs like a query. The driver's client calls the methods `handle…` with the server's messages. */
 class Copy extends Query {
   declare callback: ((error?: unknown) => void) | undefined;
   readonly #text: string;
@@ -25,7 +25,7 @@ class Copy extends Query {
     this.#ended.promise.catch(() => {});
   }
 
-  /** Resolves when the server has ended the command. Rejects with the server's error. */
+  /** Resolves when the server has ended the COPY command. If the server reports an error, the promise rejects with this error. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
@@ -38,7 +38,7 @@ class Copy extends Query {
 
   handleError(error: unknown, _connection?: Connection): void {
     this.#failure ??= error;
-    // After an error of the connection no further message arrives.
+    // After an error of the connection, no further message of the server arrives.
     this.#ended.reject(this.#failure);
     this.callback?.(this.#failure);
   }
@@ -77,7 +77,8 @@ class CopyFrom extends Copy {
 
   handleCopyData({ chunk }: { chunk: Buffer }, { stream }: Connection): void {
     const { stream: sending } = this.#to;
-    // The driver writes each chunk as a separate message. While the stream is corked, Node sends many messages as one packet.
+    // The stream is corked because the driver writes each chunk as a separate message. While the stream is corked, Node sends many messages as one
+    // packet.
     if (sending.writableCorked === 0) {
       sending.cork();
       setImmediate(() => sending.uncork());

@@ -19,7 +19,7 @@ import { hasSchema, lockMigrations, migrateLocked, migratePostgres, movedSchema 
 import type { Server } from "../server.ts";
 import { copyTable } from "./copy-table.ts";
 
-/** The tables that already have rows in a new schema. */
+/** The tables that already have rows in a new schema, so that they are not copied. */
 const FILLED = ["migrations", "locks", "process_numbers"];
 
 export interface SchemaMove {
@@ -30,7 +30,10 @@ export interface SchemaMove {
   readonly leases: { readonly from: string; readonly to: string };
 }
 
-/** Copies the schema and fences the old one. Resolves if an earlier call has already copied and fenced the schema. */
+/**
+ * Copies the schema of a world to the new server, and fences the schema on the old server. Resolves if an earlier call has already copied and fenced
+ * the schema.
+ */
 export async function moveSchema({ from, to, migrations, leases }: SchemaMove): Promise<void> {
   const { schema } = from;
   await locked(from, async (old) => {
@@ -47,7 +50,10 @@ export async function moveSchema({ from, to, migrations, leases }: SchemaMove): 
   await dropSchema(to, movedSchema(schema));
 }
 
-/** Whether the world was moved away from the server. Waits for a process that is moving the world until its session has ended. */
+/**
+ * Whether the world was moved away from the server. If another process is moving the world, the function waits until the session of that process has
+ * ended.
+ */
 export const hasMoved = (server: Server): Promise<boolean> => locked(server, (client) => hasSchema(client, movedSchema(server.schema)));
 
 /** Deletes the data of a world that was moved away, but keeps the empty schema that marks the world as moved. */
@@ -73,7 +79,10 @@ async function copyAndFence(old: Client, to: Server): Promise<void> {
   });
 }
 
-/** Throws if the old server has the data in `moved_<world>`, and the new server does not have the world: then no other copy of the data exists. */
+/**
+ * Throws if the old server has the data in `moved_<world>`, and the new server does not have the world: in this case no other copy of the data
+ * exists.
+ */
 async function requireCopy(old: Client, to: Server): Promise<void> {
   const moved = movedSchema(to.schema);
   const { rows } = await old.query("SELECT 1 AS one FROM pg_tables WHERE schemaname = $1 LIMIT 1", [moved]);
@@ -87,7 +96,8 @@ async function requireCopy(old: Client, to: Server): Promise<void> {
 
 const locked = <T>(server: Server, work: (client: Client) => Promise<T>): Promise<T> =>
   server.session(async (client) => {
-    // The session takes the lock for migrations, so that no process opens the world on this server meanwhile. The lock ends with the session.
+    // The session takes the lock for migrations, so that no process opens the world on this server during the move. The session's lock for migrations
+    // ends with the session.
     await lockMigrations(client, server.schema);
     return work(client);
   });

@@ -1,6 +1,6 @@
 /**
- * The cluster of PostgreSQL servers that this process uses. Each failover begins a new timeline. The earlier primary may come back and accept writes
- * that no other server receives, so this process does not use it (D-348).
+ * The cluster of PostgreSQL servers that this process uses. Each failover of the cluster begins a new timeline. After a failover the earlier primary
+ * may come back and accept writes that no other server receives, so this process does not use the earlier primary (D-348).
  */
 import type { Client } from "pg";
 import type { DatabaseHealth } from "../../database-health.ts";
@@ -25,14 +25,14 @@ export class Cluster {
     this.#health = health;
   }
 
-  /** Whether this process has already used a server of the cluster. */
+  /** Whether this process has already used a server of this cluster. */
   get isKnown(): boolean {
     return this.#seen !== undefined;
   }
 
   /**
-   * Records a new session on a server. If the server's timeline is newer than the newest known timeline, the sessions on older timelines are closed.
-   * If the server's timeline is older, throws `StalePrimary`.
+   * Records that a new session was opened on a server. If the server's timeline is newer than the newest known timeline, the sessions on older
+   * timelines are closed. If the server's timeline is older, throws `StalePrimary`.
    */
   use(client: Client, position: Position): void {
     const seen = this.#seen;
@@ -57,15 +57,15 @@ export class Cluster {
 
 export const isBehind = (one: Position, other: Position): boolean => one.system !== other.system || one.timeline < other.timeline;
 
-/** Ends a session as if its connection had broken, so that the code that uses the session opens another one. */
+/** Ends a session as if its connection had broken, so that the code that uses the session opens another session. */
 function cutOff(client: Client): void {
   const { stream } = (client as unknown as { connection: { stream: { destroy(error: Error): void } } }).connection;
   stream.destroy(Object.assign(new Error("Connection terminated: another server was promoted"), { code: "ECONNRESET" }));
 }
 
 /**
- * Reads the position of a server. Resolves with undefined if the server does not report its position, as some services that are compatible with
- * PostgreSQL.
+ * Reads the cluster and the timeline of a server. Resolves with undefined if the server does not report its position, which some services compatible
+ * with PostgreSQL do not.
  */
 export async function positionOf(client: Client): Promise<Position | undefined> {
   try {
@@ -73,11 +73,11 @@ export async function positionOf(client: Client): Promise<Position | undefined> 
       "SELECT CAST(system_identifier AS TEXT) AS system, pg_walfile_name(pg_current_wal_insert_lsn()) AS wal FROM pg_control_system()",
     );
     const [row] = rows;
-    // The first eight hexadecimal digits of the file name are the timeline.
+    // The first eight hexadecimal digits in the name of a WAL file are the timeline.
     return row === undefined ? undefined : { system: row.system, timeline: Number.parseInt(row.wal.slice(0, 8), 16) };
   } catch (error) {
-    // Code 42501 is a missing right, 42883 a function that does not exist, 0A000 a feature that is not supported, and 55000 a server that has just
-    // become a standby.
+    // The error code 42501 is a missing right, 42883 a function that does not exist, 0A000 a feature that is not supported, and 55000 a server that
+    // has just become a standby.
     if (["42501", "42883", "0A000", "55000"].includes((error as { code?: string }).code ?? "")) return undefined;
     throw error;
   }

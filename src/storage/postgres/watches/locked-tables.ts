@@ -1,7 +1,7 @@
 /**
- * Detects tables that another session locks for a long time. Statements on a locked table would occupy every connection. Therefore, if half of the
- * connections wait for the same table in two checks, further statements on this table are refused at once, and the free connections serve the other
- * tables. One check is not enough, because a migration also locks a table for a moment.
+ * Detects tables that another session locks for a long time. Statements that wait for a locked table would otherwise occupy every connection. If half
+ * of the connections wait for the same table in two checks, further statements on this table are refused at once, so that the free connections serve
+ * the other tables. One check of the locks is not enough, because a migration also locks a table for a moment.
  */
 import type { Client } from "pg";
 import type { SqlText } from "../../sql.ts";
@@ -23,7 +23,7 @@ interface Watched {
   readonly server: Server;
   /** The number of statements that may wait for the same table. */
   readonly waitingMax: number;
-  /** Returns the numbers that PostgreSQL gave to the sessions of the pool. */
+  /** Returns the process ids that PostgreSQL gave to the sessions of the pool. */
   sessions(): readonly number[];
   /** Whether a request is waiting for a connection. */
   isShort(): boolean;
@@ -74,12 +74,12 @@ export class LockedTables {
     try {
       this.#client ??= await server.connect({ query_timeout: RESPONSE_MS_MAX });
       const { rows } = await this.#client.query<{ name: string; waiting: number }>(WAITING, [sessions()]);
-      // A refused table stays refused until no statement is waiting for it any more.
+      // Statements on a refused table are refused until no statement is waiting for this table any more.
       const waited = new Set(rows.filter(({ waiting }) => waiting >= waitingMax).map(({ name }) => name));
       this.#refused = new Set(rows.map(({ name }) => name).filter((name) => before.has(name) || (waited.has(name) && this.#suspected.has(name))));
       this.#suspected = waited;
     } catch {
-      // If the check fails, no table is refused, and the waiting statements fail at their own time limits.
+      // If the check of the locks fails, no statements on a table are refused, and the waiting statements fail at their own time limits.
       this.#refused = new Set();
       this.#suspected = new Set();
       await this.#forget();
@@ -98,7 +98,7 @@ export class LockedTables {
 }
 
 const words = new Map<string, ReadonlySet<string>>();
-/** The maximum number of cached statement texts. A program has a few hundred statements. */
+/** The maximum number of cached statement texts. The maximum is never reached, because a program has a few hundred statements. */
 const TEXTS_MAX = 1_000;
 
 function wordsOf(text: string): ReadonlySet<string> {

@@ -1,4 +1,4 @@
-/** D-343: the next start refuses a file that was cut or overwritten while no process used it. */
+/** D-343: checks that the next start refuses a file that was cut or overwritten while no process used it. */
 import { expect, test } from "bun:test";
 import { closeSync, openSync, rmSync, statSync, truncateSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -44,7 +44,7 @@ test("D-343: an empty file, one that is too short, and one with wrong pages are 
   const empty = await newFile();
   truncateSync(empty.file);
   expect(await empty.opened()).toBe(`${empty.file} is empty: restore the file from a backup`);
-  // The empty file was refused and not filled with a new database.
+  // The start refused the empty file instead of filling it with a new database.
   expect(statSync(empty.file).size).toBe(0);
 
   const short = await newFile();

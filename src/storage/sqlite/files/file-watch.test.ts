@@ -1,4 +1,4 @@
-/** D-342: files that another program changes while a database uses them. */
+/** D-342: checks what happens if another program changes the files of a database while the database uses them. */
 import { Database as Sqlite } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { copyFileSync, readFileSync, renameSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
@@ -99,7 +99,7 @@ test("D-342: a write is not acknowledged if the log was deleted while it ran", a
 test("D-342: what the database does itself is no change: checkpoints, a file made anew, states, writes that are undone, and other readers", async () => {
   const { database, insert, causes, file } = await openWatched();
   const text = "x".repeat(100_000);
-  // These rows make the log larger than the size at which it is copied into the file and then cut.
+  // The inserted rows make the log larger than the size at which SQLite copies the log into the file and cuts it.
   for (let id = 1; id <= 400; id++) await insert(id, text);
   await database
     .write(async (tx) => {
@@ -119,7 +119,7 @@ test("D-342: what the database does itself is no change: checkpoints, a file mad
   reader.query("SELECT COUNT(*) FROM notes").get();
   reader.close();
   await insert(502);
-  // A copy program, or a file system that stores times late, changes the time of a file.
+  // A copy program, or a file system that stores times late, changes the modification time of a file.
   utimesSync(file, new Date(), new Date());
   utimesSync(`${file}-wal`, new Date(), new Date());
   await insert(503);

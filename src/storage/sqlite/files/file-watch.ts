@@ -1,6 +1,6 @@
 /**
- * Detects that somebody deleted, replaced, shortened or wrote the files of a world while this process uses them. SQLite itself would continue, and
- * would acknowledge writes to a deleted log, which are lost (D-342).
+ * Detects that somebody deleted, replaced, shortened or wrote the files of a world while this process uses them. SQLite itself would continue to use
+ * deleted files, and would acknowledge writes to a deleted log, which are lost (D-342).
  *
  * NOTE: when a process closes a file, it loses all its locks on that file. The watch therefore opens the file after SQLite has opened it, and closes
  * the file after SQLite has closed it.
@@ -9,8 +9,8 @@ import { closeSync, openSync, readSync, type Stats, statSync } from "node:fs";
 import { basename } from "node:path";
 
 /**
- * The time between two checks of the files. A change is detected within this time plus the duration of a check, together at most a second. Each write
- * also checks the files.
+ * The time between two regular checks of the files. The watch detects a change within this time plus the duration of a check, which together are at
+ * most a second. Each write also checks whether somebody changed the files.
  */
 const LOOK_EVERY_MS = 500;
 /** The size of a SQLite file's header, which contains the number of pages, and counters of changes (sqlite.org/fileformat2). */
@@ -30,7 +30,7 @@ interface Watched {
   isWriting(): boolean;
   /** Returns a number that changes when a connection other than the writer's has written. */
   dataVersion(): number;
-  /** This function is called with `FilesChanged`, or with an error of SQLite, when a check finds a problem. */
+  /** This function is called with `FilesChanged`, or with an error of SQLite, when a check of the files finds a problem. */
   onProblem(error: unknown): void;
 }
 
@@ -41,7 +41,7 @@ export class FileWatch {
   #header: Buffer;
   #file: Stats;
   #log: Stats | undefined;
-  /** The value of `dataVersion` when `note` was last called. The value also changes when SQLite rolls back a failed write. */
+  /** The value of `dataVersion` when `note` was last called. The value of `dataVersion` also changes when SQLite rolls back a failed write. */
   #dataVersion: number;
 
   constructor(watched: Watched) {
@@ -74,8 +74,8 @@ export class FileWatch {
   }
 
   /**
-   * Stores the size, time and header of the files after this process has written. Throws `FilesChanged` if the files with these names are not the
-   * ones that this process wrote.
+   * Stores the size, time and header of the files after this process has written. Throws `FilesChanged` if the files with the names of the world's
+   * files are not the files that this process wrote.
    */
   note(): void {
     const { file, log } = this.#watched;
@@ -91,7 +91,7 @@ export class FileWatch {
     clearInterval(this.#timer);
   }
 
-  /** Ends the watch. The caller closes the file in SQLite first. */
+  /** Ends the watch. The caller must close the file in SQLite before it calls this method. */
   close(): void {
     this.stop();
     closeSync(this.#handle);
