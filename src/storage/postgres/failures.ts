@@ -123,7 +123,7 @@ export function translated(error: unknown): unknown {
   return error;
 }
 
-/** Awaits `work`. Awaits `work`, and throws the translated error if `work` rejects. */
+/** Awaits `work`, and throws the translated error if `work` rejects. */
 export const translating = <T>(work: Promise<T>): Promise<T> =>
   work.catch((error: unknown) => {
     throw translated(error);

@@ -11,7 +11,7 @@ import { LOCK_SLOTS, lockKey } from "./transaction.ts";
 import { NOW_MS, numbered, type Token, tokensOf } from "./values.ts";
 
 export interface MigrateOptions {
-  /** The server calls this function with the connection before the migrations run. */
+  /** The migrator calls this function with its connection before the migrations run. */
   first?(client: Client): Promise<void>;
   readonly onProgress?: OnProgress | undefined;
   /**

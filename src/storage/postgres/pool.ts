@@ -188,7 +188,7 @@ export class Pool {
         this.#waitedMs += ACQUIRE_MS_MAX;
         reject(new NoConnection(this.#limits.connections, ACQUIRE_MS_MAX));
       }, ACQUIRE_MS_MAX);
-      // The time of the problem is from the machine's clock, because people compare it with other times of the machine.
+      // The time at which the wait begins is from the machine's clock, because people compare it with other times of the machine.
       const waiter: Waiter = { schema, resolve, reject, timer, sinceMs: performance.now() };
       this.#waiting.push(waiter);
     });
@@ -255,8 +255,8 @@ export class Pool {
       return connection;
     } catch (error) {
       this.#count--;
-      // When connections break, the waiting requests try to connect at once, so that they do not have to wait for their whole time limit before they
-      // fail.
+      // If a connection cannot be opened, the waiting requests also try to open one at once, so that they do not have to wait for their whole time
+      // limit before they fail.
       this.#openForWaiting();
       throw error;
     }

@@ -60,7 +60,7 @@ export interface SessionLimits {
 }
 
 interface SessionOptions extends Pick<ClientConfig, "query_timeout" | "pipeline"> {
-  /** If `limits` is left out, the session has no time limits, because migrations may take long. */
+  /** If `limits` is left out, the session has no time limits, which is necessary for migrations. */
   readonly limits?: SessionLimits;
 }
 

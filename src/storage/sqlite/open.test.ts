@@ -169,6 +169,6 @@ test("a removed world leaves nothing of its own, and others are unchanged", asyn
   removeSqlite(folder, "one");
   expect(readdirSync(folder).sort()).toEqual(["one-more.sqlite", "one-more.sqlite-shm", "one-more.sqlite-wal", "snapshots"]);
   expect(readdirSync(join(folder, "snapshots"))).toEqual(["one-more"]);
-  // Another process may have deleted the file already.
+  // The world's file may be deleted already when the function is called.
   removeSqlite(folder, "one");
 });

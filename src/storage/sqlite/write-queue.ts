@@ -2,9 +2,9 @@
  * All writes on SQLite go through this queue (ARCHITECTURE.md, idea 5). Write bodies run one at a time, and one commit serves all waiting bodies,
  * because a durable commit takes a disk sync, and a small body takes only microseconds.
  *
- * **Invariant:** no caller gets a result, not even the error of its own write body, before the commit of the group, because a body may have thrown
- * because of a write of an earlier body in the group.
- * **Invariant:** a group of write bodies is committed completely or not at all, except that a body that throws has its own writes rolled back.
+ * **Invariant:** no caller gets a result, not even the error of its own write body, before the commit of the group: the error of a body may be caused
+ * by a write of an earlier body in the group.
+ * **Invariant:** a group of write bodies is committed completely or not at all; if one body throws, only the writes of this body are rolled back.
  */
 import { databaseUnreachable } from "#kernel/errors";
 import { runAction, type Transaction } from "../database.ts";

@@ -98,7 +98,7 @@ export class LockedTables {
 }
 
 const words = new Map<string, ReadonlySet<string>>();
-/** The maximum number of cached statement texts. The maximum is never reached, because a program has a few hundred statements. */
+/** The maximum number of cached statement texts. The maximum is large enough, because a program has a few hundred statements. */
 const TEXTS_MAX = 1_000;
 
 function wordsOf(text: string): ReadonlySet<string> {
