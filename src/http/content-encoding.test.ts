@@ -1,4 +1,4 @@
-/** D-330: bodies that are compressed with gzip are read as if they had come without compression, within limits. */
+/** D-330: checks that the server reads bodies that are compressed with gzip as if they were not compressed, within limits. */
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";

@@ -4,7 +4,7 @@ import { bodyTooLarge, type GraphError, malformedRequest } from "#kernel/errors"
 import { findHeader } from "#kernel/http-text/headers";
 import type { RequestHead } from "./http1/request-head.ts";
 
-/** The encoding of a body; undefined if the server does not support the encoding. */
+/** The encoding of a request body; undefined if the server does not support the encoding. */
 export type BodyEncoding = "identity" | "gzip" | undefined;
 
 export function encodingOf({ headers, framing }: RequestHead): BodyEncoding {
@@ -20,8 +20,8 @@ export const unsupportedEncoding = ({ headers }: RequestHead): GraphError =>
   );
 
 /**
- * A body may have any compression ratio if its unpacked size is at most this limit. The largest bodies of the interface are much smaller than the
- * limit.
+ * A compressed body may have any compression ratio if its unpacked size is at most this limit. The largest bodies of the interface are much smaller
+ * than the limit.
  */
 const FREE_BYTES_MAX = 262_144;
 /**
@@ -32,7 +32,7 @@ const RATIO_MAX = 100;
 
 /**
  * Returns the unpacked size that gzip data state in their last four bytes (RFC 1952). The sender can write any number in these four bytes. Returns 0
- * for data that do not begin as gzip; such data are refused later.
+ * for data that do not begin as gzip data begin; the server refuses such data later.
  */
 export const statedBytes = (packed: Uint8Array): number =>
   packed.length < 4 || packed[0] !== 0x1f || packed[1] !== 0x8b
@@ -42,7 +42,7 @@ export const statedBytes = (packed: Uint8Array): number =>
 /** Loads the module for gzip when the first compressed body arrives, because loading it at the start would make the start about 5 % longer. */
 const zlib = () => process.getBuiltinModule("node:zlib");
 
-/** Unpacks a small body in this turn of the event loop, because the token in the body must be checked in this turn. */
+/** Unpacks a small compressed body at once, because the token in the body must be checked in this turn of the event loop. */
 export function unpackedAtOnce(packed: Uint8Array, bytesMax: number): Uint8Array | GraphError {
   try {
     return zlib().gunzipSync(packed, { maxOutputLength: bytesMax });
@@ -55,8 +55,8 @@ const gunzipInThread = (packed: Uint8Array, given: { maxOutputLength: number }) 
   promisify<Uint8Array, object, Uint8Array>(zlib().gunzip)(packed, given);
 
 /**
- * Unpacks a body in another thread. A body whose stated size is too large is refused before it is unpacked. A body that is larger than its stated
- * size is refused while it is unpacked.
+ * Unpacks a compressed body in another thread. A compressed body whose stated size is too large is refused before it is unpacked. A compressed body
+ * that is larger than its stated size is refused while it is unpacked.
  */
 export async function unpacked(packed: Uint8Array, bytesMax: number): Promise<Uint8Array | GraphError> {
   const stated = statedBytes(packed);

@@ -1,4 +1,4 @@
-/** Responses that an injected fault damages (D-150), as a client sees them on its socket. */
+/** Checks how a client's socket receives responses that an injected fault damages (D-150). */
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import type { Damage, GraphResponse } from "#graph/pipeline/request";
@@ -10,7 +10,7 @@ import type { ResponseHead } from "./http1/response-writer.ts";
 
 const NO_DAMAGE: Damage = { reset: undefined, cut_body_at: undefined, body_bytes_per_second: undefined };
 
-/** Returns all text that comes on a connection until the connection ends, and the error that ended it. */
+/** Returns all text that arrives on a connection until the connection ends, and the error that ended the connection. */
 function receive(port: number, text: string): Promise<{ text: string; error: string | undefined }> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1", () => socket.write(text));
@@ -72,7 +72,10 @@ describe("damaged responses", () => {
 });
 
 describe("the parts of a damaged response that are sent", () => {
-  /** Returns the names of the methods that are called on a connection, in order; for a stream, its head and the length of each part. */
+  /**
+   * Returns the names of the methods that are called on a connection, in order; for a streamed response, returns its head and the length of each
+   * part.
+   */
   async function askedFor(damage: Partial<Damage>, body: string, status = 200): Promise<readonly unknown[]> {
     const asked: unknown[] = [];
     const exchange = {

@@ -1,6 +1,6 @@
 /**
- * Facts that are derived from the head of a request. If several requests of a connection have equal heads, the facts are derived once. Requests for
- * many nodes often have equal queries, with the same fields and tokens, so the facts of a query are also cached.
+ * Facts that are derived from the head of a request. If several requests of a connection have equal heads, the facts about the head are derived only
+ * once. Requests for many nodes often have equal queries, with the same fields and tokens, so the facts of a query are also cached.
  */
 
 import { type ParsedPairs, parsePairs } from "#graph/request-text/pairs";
@@ -19,8 +19,8 @@ interface QueryFacts {
 
 const QUERIES_MAX = 256;
 /**
- * The size of the longest head whose query is cached. A query is a slice of the text of its head, so a cached query keeps that whole text in memory:
- * 512 kB at most for all cached queries.
+ * The size of the longest head whose query is cached. A query is a slice of the text of its head, so a cached query keeps the whole text of the head
+ * in memory; all cached queries together keep at most 512 kB.
  */
 const HEAD_BYTES_MAX = 2_048;
 

@@ -15,14 +15,14 @@ export interface HttpLimits {
   readonly multipartBytesMaxFor?: (surface: SurfaceName, path: string) => number | undefined;
   /** The maximum number of bytes of the address, the header names and the header values together. */
   readonly headerBytesMax: number;
-  /** The maximum time from the end of the headers to the end of the body. */
+  /** The maximum time from the end of a request's headers to the end of its body. */
   readonly bodyMsMax: number;
-  /** The maximum time from the first byte (or the opening of the connection) to the end of the headers. */
+  /** The maximum time from the first byte of a request (or the opening of the connection) to the end of the request's headers. */
   readonly headMsMax: number;
   /** The time for which a connection may stay open without a request. */
   readonly keepAliveMs: number;
   /**
-   * The maximum number of requests that are in the pipeline at the same time. If this number of requests is reached, the server turns the next
+   * The maximum number of requests that are in the pipeline at the same time. If the maximum number of requests is reached, the server turns the next
    * request away (D-97).
    */
   readonly requestsMax: number;
@@ -57,14 +57,14 @@ export const defaultLimits: HttpLimits = {
   // The server keeps idle connections longer than the 60 s of common load balancers, so that the load balancer closes an idle connection first, and
   // no request is lost.
   keepAliveMs: 65_000,
-  // At 50 µs per request, 1,024 requests are 0.05 s of work. With twice as many requests at a time each request takes some 5 % longer, because the
-  // processor's caches hold less of the requests' data.
+  // A request takes some 50 µs, so 1,024 requests are 0.05 s of work. If twice as many requests run at a time, each request takes some 5 % longer,
+  // because the processor's caches hold less of the requests' data.
   requestsMax: 1_024,
-  // At 40 ns per byte, measured with requests of 50 app events, 2 MiB of bodies are 0.1 s of work. A parsed body takes some ten times its bytes of
-  // memory.
+  // Request bodies of 2 MiB are 0.1 s of work, at 40 ns per byte (measured with requests of 50 app events). A parsed body takes some ten times its
+  // bytes of memory.
   requestBytesMax: 2_097_152,
-  // Slow senders can occupy at most 64 MiB of memory, which is twice the limit for incomplete bodies. A body that arrives together with its head, as
-  // small bodies do, does not count.
+  // Slow senders can occupy at most 64 MiB of memory, which is twice the limit for incomplete bodies. A request body that arrives together with the
+  // head, as small bodies do, does not count towards the limit.
   arrivingBytesMax: 33_554_432,
   // Each waiting request occupies a connection to another server for up to 10 s (D-61). A request to verify a callback has less than 1 KiB; a parsed
   // body takes some ten times its bytes of memory.

@@ -1,4 +1,4 @@
-/** After its response a request leaves its connection and its world, and is counted in the metrics. */
+/** Checks that a request leaves its connection and its world after its response, and is counted in the metrics. */
 import { describe, expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { echo, echoWorld, openDirectory, serveEcho } from "#harness/echo-graph";

@@ -228,12 +228,15 @@ export class RequestDispatcher {
     connection.finish();
   }
 
-  /** Takes the body from the connection. If the body is refused, the rest of it is not read, and the connection ends after the response. */
+  /**
+   * Takes the body of the request from the connection. If the request body is refused, the rest of the body is not read, and the connection ends
+   * after the response.
+   */
   #takeBody(incoming: IncomingRequest): TakenBody | Promise<TakenBody> {
     const { head, connection } = incoming;
     const { limits } = this.#options;
     const { framing } = head;
-    // Nearly all bodies are small and have a length, so the larger limits are looked up only for other bodies.
+    // Nearly all request bodies are small and have a length, so the larger limits are looked up only for other bodies.
     const bytesMax = framing !== "chunked" && framing <= limits.bodyBytesMax ? limits.bodyBytesMax : this.#bytesMaxOf(incoming);
     if (framing !== "chunked" && framing > bytesMax) return bodyTooLarge(bytesMax);
     const received = connection.receiveBody(bytesMax);
@@ -260,7 +263,7 @@ export class RequestDispatcher {
     return Math.max(taken.length, Math.min(statedBytes(taken), this.#bytesMaxOf(incoming)));
   }
 
-  /** Unpacks a body. A small body is unpacked immediately, so that its token is checked in this turn of the event loop. */
+  /** Unpacks a compressed body. A small compressed body is unpacked immediately, so that its token is checked in this turn of the event loop. */
   #unpacked(taken: Uint8Array, size: number, incoming: IncomingRequest): Uint8Array | GraphError | Promise<Uint8Array | GraphError> {
     return size > SMALL_BODY_BYTES_MAX ? unpacked(taken, this.#bytesMaxOf(incoming)) : unpackedAtOnce(taken, SMALL_BODY_BYTES_MAX);
   }
@@ -309,8 +312,8 @@ export class RequestDispatcher {
   }
 
   /**
-   * Responds that the server is full. Turning a request away takes a small fraction of the work for a request: the body is not parsed, and the
-   * connection is held back.
+   * Responds that the server is full. It takes only a small fraction of the work for a request to turn the request away, because the body is not
+   * parsed and the connection is held back.
    */
   #turnAway(incoming: IncomingRequest, { app, reason }: TurnAway): void {
     const { deps, metrics } = this.#options;
@@ -321,7 +324,7 @@ export class RequestDispatcher {
     this.#record(incoming, NO_BODY, response);
   }
 
-  /** Refuses a request because of its head alone. The body of the request is not read. */
+  /** Refuses a request because of its head alone. The server does not read the body of the refused request. */
   #refuse(incoming: IncomingRequest, error: GraphError): void {
     const request = this.#requestOf(incoming, NO_BODY);
     this.#respond(incoming, NO_BODY, refusalByShape(this.#options.deps, incoming.destination.world, request, error), undefined);

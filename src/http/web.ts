@@ -24,7 +24,7 @@ export function wholeResponse(body: string | Uint8Array<ArrayBuffer>, headers: R
   return new Response(body, { status, headers: { ...headers, "content-length": String(length) } });
 }
 
-/** Sends a response. Resolves when the client has received the whole response, or has closed the connection. */
+/** Sends a response. Returns a promise that resolves when the client has received the whole response, or has closed the connection. */
 export const sendWebResponse = (connection: Connection, { status, headers, body }: Response): Promise<void> =>
   connection.stream({ status, headers: ownHeaders(headers) }, body ?? undefined);
 

@@ -76,7 +76,10 @@ export class AskedChild<Question extends object, Answer> {
     this.#child.on("exit", (code, signal) => this.#end(signal ?? `exit code ${code}`));
   }
 
-  /** Sends a message to the child process and resolves with the child's answer. Rejects with `ChildDied` or `ChildIsSilent`. */
+  /**
+   * Sends a message to the child process and resolves with the child's answer. The promise rejects with `ChildDied` if the child ends, or with
+   * `ChildIsSilent` if it does not answer in time.
+   */
   async ask(message: Question): Promise<Answer> {
     // Sending to a child that has just ended does nothing; the code below notices that the child has ended.
     if (this.#child.connected) this.#child.send(message, () => {});

@@ -98,8 +98,8 @@ export class WorkLoop {
 
   /**
    * Runs all work that is due on the world's clock, including work that becomes due meanwhile, and waits a short time for due jobs of other
-   * processes. Resolves with true when all due work is done, and with false if new work kept becoming due; the loop then continues with that work.
-   * Rejects if the database cannot be reached.
+   * processes. The returned promise resolves with true when all due work is done, and with false if new work kept becoming due; the loop then
+   * continues with that work. The returned promise rejects if the database cannot be reached.
    */
   async runDue(): Promise<boolean> {
     await this.session.takeOver((tx, fence) => this.#release(tx, fence));

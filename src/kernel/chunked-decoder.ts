@@ -23,8 +23,8 @@ const TRAILERS_MAX = 8_192;
 
 export class ChunkedDecoder {
   /**
-   * The decoder's state is `open` until the last chunk and its trailers are read, or until the body is refused. After that the state is the result of
-   * the decoding.
+   * The decoder's state is `open` until the last chunk and its trailers are read, or until the body is refused. After the end of the body, the state
+   * is the result of the decoding.
    */
   state: "open" | "done" | "malformed" | "too-large" = "open";
   #expects: "size" | "data" | "data-end" | "trailer" = "size";

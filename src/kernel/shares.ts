@@ -1,7 +1,7 @@
 /**
  * Divides a capacity among callers, so that a flood of requests affects only the caller who sends it. A caller may use the whole capacity as long as
- * no other caller needs it. When the capacity is full, only callers who use less than an equal share of the capacity get more of it. All other
- * callers wait until some of their requests end.
+ * no other caller needs it. When the capacity is full, only callers who use less than an equal share of the capacity get more of it. Callers who use
+ * an equal share or more wait until some of their own requests end.
  *
  * There are two levels of callers: apps, and the addresses that use an app. The capacity is divided among the apps that have running requests, and
  * the share of an app is divided among its addresses. All callers together use at most the capacity times 1 + ln(number of callers), because on a

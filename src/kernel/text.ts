@@ -12,7 +12,7 @@ export function utf8Text(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Returns a copy of the text for a cache. Without the copy, a short slice would keep in memory the long text from which the slice was cut. */
+/** Returns a copy of the text for a cache. Without the copy, a short cached text would keep in memory the long text from which it was cut. */
 export const detached = (text: string): string => Buffer.from(text).toString();
 
 /** Removes every `character` at the end of the text. */

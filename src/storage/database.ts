@@ -21,7 +21,7 @@ export interface Reader {
  * statement must use `ON CONFLICT`.
  */
 export interface Transaction extends Reader {
-  /** Resolves with the number of changed rows. */
+  /** Runs a statement, and resolves with the number of changed rows. */
   run(statement: Sql): Promise<number>;
   /** Runs a statement that must change exactly one row. If the statement changes any other number of rows, the transaction ends with `NotOneRow`. */
   runOne(statement: Sql): Promise<void>;
@@ -90,7 +90,7 @@ export interface Database {
    * time, because the number can change after an outage of PostgreSQL.
    */
   readonly processNumber: number;
-  /** Rejects with `databaseUnreachable` if the database does not respond. Readiness checks call this function. */
+  /** The promise rejects with `databaseUnreachable` if the database does not respond. Readiness checks call this function. */
   ping(): Promise<void>;
   /**
    * Removes deleted and overwritten values from the database's files. SQLite rewrites its file, which blocks all other work for 16 s per gigabyte
@@ -101,12 +101,13 @@ export interface Database {
   saveState(name: string): Promise<void>;
   /**
    * Replaces the world's content with the saved state, or empties the world if `name` is undefined. A concurrent write happens entirely before or
-   * entirely after the replacement. Resolves with false if the state does not exist; rejects with `StateOutdated`.
+   * entirely after the replacement. The promise resolves with false if the saved state does not exist, and rejects with `StateOutdated` if the state
+   * cannot be converted.
    */
   restoreState(name: string | undefined): Promise<boolean>;
   /** Lists the saved states, sorted by name. */
   listStates(): Promise<readonly SavedState[]>;
-  /** Deletes a saved state. Resolves with false if no state has this name. */
+  /** Deletes a saved state. The promise resolves with false if no saved state has this name. */
   deleteState(name: string): Promise<boolean>;
   /** Waits for running writes, then closes the database. */
   close(): Promise<void>;
@@ -144,8 +145,8 @@ export interface Databases {
    */
   open(world: string, at?: string): Promise<Database>;
   /**
-   * Runs `read` on the stored data of a closed world, without opening the world. Resolves with undefined if no data of the world is stored. Rejects
-   * if the data cannot be read, e.g. because an earlier version of the program stored it.
+   * Runs `read` on the stored data of a closed world, without opening the world. The promise resolves with undefined if no data of the world is
+   * stored. The promise rejects if the world's data cannot be read, e.g. because an earlier version of the program stored it.
    */
   look<T>(world: string, read: (reader: Reader) => Promise<T>, at?: string): Promise<T | undefined>;
   /** The names of the worlds that have data in the database, in alphabetical order. */

@@ -8,7 +8,7 @@ import { Admissions, type Client, RunningRequest } from "./admissions.ts";
 
 interface Sent {
   readonly token?: string;
-  /** A token in the body, which the server sees only after the body is parsed. */
+  /** A token in the request body, which the server sees only after the body is parsed. */
   readonly bodyToken?: string;
   /** The address of the client, as a trusted proxy names it in a header. */
   readonly from?: string;
@@ -54,7 +54,7 @@ class Server {
     while (metrics[of] === before) await Bun.sleep(1);
   }
 
-  /** Releases all waiting requests, and returns the statuses of their responses. */
+  /** Lets all waiting requests continue, and returns the statuses of their responses. */
   async ended(): Promise<number[]> {
     this.release();
     return (await Promise.all(this.#held)).map(({ status }) => status);
@@ -129,7 +129,7 @@ describe("D-97: the account of a request", () => {
     const [one, other] = [admissions.arrivingBody({ address: "a" }), admissions.arrivingBody({ address: "a" })];
     expect([one.resize(60), one.resize(100), other.resize(1)]).toEqual([true, true, false]);
     expect([one.turnAway, other.turnAway]).toEqual([undefined, { app: "1001", reason: "arriving" }]);
-    // No more bytes of this body have arrived since the last check.
+    // No more bytes of the slow body have arrived since the last check.
     expect(one.resize(100)).toBe(true);
     expect([one.resize(99), other.resize(1), one.resize(98)]).toEqual([true, true, true]);
     one.end();
@@ -259,7 +259,7 @@ describe("D-97: shares", () => {
     };
     const small = async () => (await exchange(port, [head("1001-token", 20), "a=1&b=".padEnd(20, "c")], { gapMs: 5 })).responses[0]?.status;
     const [one, other] = [await send("1001-token", 500), await send("1002-token", 500)];
-    // Waits until both bodies have come completely.
+    // Waits until both request bodies have arrived completely.
     while ((await small()) !== 503);
     one.socket.write("b");
     expect(await one.refused).toStartWith("HTTP/1.1 503");

@@ -28,8 +28,8 @@ export interface TurnAway {
 }
 
 /**
- * The size of the largest body that is parsed immediately. Larger bodies take some ms to parse, so they are parsed one after another, and other
- * requests are served in between.
+ * The size of the largest request body that is parsed immediately. Larger request bodies take some ms to parse, so they are parsed one after another,
+ * and the server serves other requests in between.
  */
 export const SMALL_BODY_BYTES_MAX = 65_536;
 
@@ -65,7 +65,7 @@ export class Admissions<C extends Client = Client> {
   admit(client: C, bytes: number): RunningRequest | TurnAway {
     const { running } = this;
     if (this.isStopping) return { app: undefined, reason: "stopping" };
-    // A small body is parsed, and its token checked, in this turn of the event loop, so the server learns the request's app soon.
+    // A small request body is parsed, and its token is checked, in this turn of the event loop, so the server learns the request's app soon.
     if (!running.isFull && bytes <= SMALL_BODY_BYTES_MAX) return new RunningRequest(this, client, undefined, undefined, bytes);
     const app = this.options.knownApp(client);
     const account = running.accountOf(app, client.address);
@@ -73,7 +73,10 @@ export class Admissions<C extends Client = Client> {
     return lacking === undefined ? new RunningRequest(this, client, app, account, bytes) : { app, reason: reasons[lacking] };
   }
 
-  /** Begins to count the bytes of a body that did not arrive together with its head. The caller must call `end` of the returned object. */
+  /**
+   * Begins to count the bytes of a request body that did not arrive together with the head of its request. The caller must call `end` of the returned
+   * object.
+   */
   arrivingBody(client: C): ArrivingBody {
     return new ArrivingBody(this.#arriving, this.options.knownApp(client), client.address);
   }
@@ -88,7 +91,7 @@ export class RunningRequest implements Admission {
   #app: string | undefined;
   /** The account that the request counts against. The account is undefined until the token is checked, later in this turn of the event loop. */
   #account: Account | undefined;
-  /** The reason why the request was turned away after it had begun; undefined if it was not turned away. */
+  /** The reason why the request was turned away after it had begun; undefined if the request was not turned away. */
   turnAway: TurnAway | undefined;
 
   constructor(
@@ -159,13 +162,16 @@ export class RunningRequest implements Admission {
   }
 }
 
-/** Counts the bytes of a body that is arriving. The quota counts the bytes that have arrived, not the length that the request's head announces. */
+/**
+ * Counts the bytes of a request body that is arriving. The quota counts the bytes that have arrived, not the length that the request's head
+ * announces.
+ */
 export class ArrivingBody {
   readonly #shares: Shares;
   readonly #app: string | undefined;
   readonly #account: Account;
   #bytes = 0;
-  /** The reason why the body was refused; undefined if it was not refused. */
+  /** The reason why the request body was refused; undefined if the body was not refused. */
   turnAway: TurnAway | undefined;
 
   constructor(shares: Shares, app: string | undefined, address: string) {

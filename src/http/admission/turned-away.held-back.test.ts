@@ -48,7 +48,7 @@ test("first the connections continue whose time is over or that end; then, while
 test("if somebody is refused meanwhile, no more continue before their time", async () => {
   const turnedAway = new TurnedAwayConnections();
   const { times, exchangeOf } = noting();
-  // The server reads from each connection at the next check, and its next request is turned away again.
+  // The server reads from each connection at the next check, and turns away the connection's next request again.
   let again = 0;
   const returning = exchangeOf("");
   const finished = Promise.withResolvers<void>();

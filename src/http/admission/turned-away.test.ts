@@ -8,7 +8,7 @@ import { type TurnedAwayConnection, TurnedAwayConnections } from "./turned-away.
 interface Occupied {
   readonly graph: EchoGraph;
   /**
-   * Sends a request that stays in the pipeline, beside those that are there already. Returns a function that resolves with the status of the
+   * Sends one more request that stays in the pipeline until all requests are released. Returns a function that resolves with the status of the
    * response.
    */
   hold(body: string): Promise<() => Promise<number>>;
@@ -129,7 +129,7 @@ test("D-97: closed connections, and those that continued, no longer count", asyn
     const exchange = { isLast: false, isGone, send() {}, holdBack() {}, finish: () => finished++ } as unknown as TurnedAwayConnection;
     for (let i = 0; i < 2_000; i++) turnedAway.respond(exchange, response, 10);
     expect(turnedAway.seconds).toBe(5);
-    // From here on the server turns no request away: the server has capacity again, and no connection waits for its ten seconds to end.
+    // From this line on the server turns no request away: the server has capacity again, and no connection waits for its ten seconds to end.
     while (turnedAway.seconds > 1) await Bun.sleep(20);
     expect(finished > 0).toBe(!isGone);
   }

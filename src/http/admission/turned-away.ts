@@ -4,8 +4,8 @@ import { monotonicMs } from "#system";
 import type { Connection } from "../http1/connection.ts";
 
 /**
- * The number of held back connections that are released per second. Turning a request away takes some 50 µs if thousands of connections wait, most of
- * it in the operating system. Turning away 500 requests per second takes 2.5 % of a core.
+ * The number of held back connections that are released per second. If thousands of connections wait, it takes some 50 µs to turn a request away,
+ * most of this time in the operating system. Turning away 500 requests per second takes 2.5 % of a core.
  */
 const COMING_BACK_PER_SECOND = 500;
 const HOLD_SECONDS_MAX = 10;
@@ -25,8 +25,8 @@ interface HeldBack {
 
 /**
  * Holds connections back: the server does not read from a held-back connection until the time that the response named is over, or until the server
- * has capacity again. A client that repeats its request too early therefore uses no processor time, and the server serves the accepted requests,
- * however many clients there are.
+ * has capacity again. A client that repeats its request too early therefore uses no processor time of the server, and the server serves the accepted
+ * requests, however many clients there are.
  */
 export class TurnedAwayConnections {
   #heldBack: HeldBack[] = [];

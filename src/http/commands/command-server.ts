@@ -31,8 +31,8 @@ export interface CommandServerOptions {
 }
 
 /**
- * The maximum number of bytes of a body or a head, far above the largest request or response of the interface. D-304: the address of a webhook's
- * verification request may be as long as a body.
+ * The maximum number of bytes in the body or the head of a request, far above the largest request or response of the interface. D-304: the address of
+ * a webhook's verification request may be as long as a body.
  */
 export const BODY_BYTES_MAX = 64 * 1024 * 1024;
 const FORBIDDEN = 403;
@@ -49,7 +49,7 @@ export function serveCommand(options: CommandServerOptions): Listener {
   const { host, port } = options;
   return listen({
     ...{ hostname: host, port, certificate: undefined, commonHeaders: {}, metrics: { open: 0, evicted: 0 } },
-    // A few bodies of the maximum size may arrive at the same time.
+    // A few request bodies of the maximum size may arrive at the same time.
     limits: { ...defaultLimits, headBytesMax: BODY_BYTES_MAX, connectionBytesMax: 4 * BODY_BYTES_MAX },
     refusal: (problem) => ({
       status: BAD_REQUEST,
@@ -67,7 +67,7 @@ async function serve(options: CommandServerOptions, head: RequestHead, connectio
     await connection.stream({ status, headers: { ...length, ...joined(headers) } }, inOnePart(body));
     connection.finish();
   } catch {
-    // The client closed the connection, or sent a body that does not end.
+    // The client closed the connection, or sent a request body that does not end.
     connection.abort();
   }
 }
@@ -91,7 +91,7 @@ async function responseTo({ pages, refusal, handle }: CommandServerOptions, head
   }
 }
 
-/** Joins repeated headers into one line, as RFC 9110, 5.3 allows. Each cookie stays on a separate line. */
+/** Joins repeated headers into one header line, as RFC 9110, 5.3 allows. Each Set-Cookie header stays on a separate line. */
 function joined(pairs: HeaderPairs): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [written, value] of pairs) {

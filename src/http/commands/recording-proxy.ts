@@ -71,7 +71,7 @@ async function pass(head: RequestHead, requestBody: Buffer, upstream: URL, note:
   const responseHeaders = passedOn(raw);
   // The time is from the machine's clock, because a recording contains the duration of a request.
   const durationMs = Date.now() - startedMs;
-  // The exchange is recorded before the client gets the response, so that the client's next request is recorded after this one.
+  // The exchange is recorded before the client gets the response, so that the client's next request is recorded after this exchange.
   note({ method, target, requestHeaders, requestBody, status, responseHeaders, responseBody, startedMs, durationMs });
   const own = findHeader(headers, "host");
   const body = readdressed(responseBody, upstream, own);
@@ -84,8 +84,8 @@ async function pass(head: RequestHead, requestBody: Buffer, upstream: URL, note:
 }
 
 /**
- * Replaces the server's address by the proxy's address. In JSON a slash may be written `\/`, so the address is also replaced in this form. All other
- * bytes of the response stay unchanged.
+ * Replaces the server's address by the proxy's address. In JSON a slash may be written `\/`, so the function also replaces the server's address in
+ * this form. All other bytes of the response stay unchanged.
  */
 function readdressed(bytes: Buffer, upstream: URL, host: string | undefined): Buffer {
   const base = upstream.href.replace(/\/$/, "");
@@ -133,7 +133,7 @@ function passedOn(raw: readonly string[]): HeaderPairs {
   return pairs.filter(([name]) => !OF_THE_CONNECTION.has(name.toLowerCase()));
 }
 
-/** Reads a whole body. Returns undefined if the body has more than `BODY_BYTES_MAX` bytes. */
+/** Reads a whole response body. Returns undefined if the body has more than `BODY_BYTES_MAX` bytes. */
 async function bytesOf(stream: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;

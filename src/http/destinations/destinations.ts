@@ -22,14 +22,14 @@ export interface WorldDirectory {
    * request may enter the world (D-333).
    */
   outside(name: string): Promise<EnteredWorld & { readonly door: Door }>;
-  /** Returns the world, and opens it first if it is closed. Returns undefined if the world does not exist. */
+  /** Returns the world; if the world is closed, opens it first. Returns undefined if the world does not exist. */
   enter(name: string): Promise<EnteredWorld | undefined>;
 }
 
 /** The address of a surface: a mount on every host name, or on the surface's own host name. */
 export interface SurfaceAddress {
   readonly name: SurfaceName;
-  /** The beginning of the paths of the surface, e.g. `/ads`. The surface at the root has the empty text as its mount. */
+  /** The text with which the paths of the surface begin, e.g. `/ads`. The surface at the root has the empty text as its mount. */
   readonly mount: string;
   /** The surface's own host name in lower case, without a port. A surface with its own host name is served only under this host name. */
   readonly hostname?: string | undefined;
@@ -45,8 +45,8 @@ export interface Destination extends EnteredWorld {
   readonly door?: Door | undefined;
   readonly surface: SurfaceName;
   /**
-   * The beginning of the path that decides the world and the surface, without a slash at its end. In links to the surface, the mount follows the
-   * host.
+   * The first part of the path, which determines the world and the surface, without a slash at its end. In links to the surface, the mount follows
+   * the host.
    */
   readonly mount: string;
   /** The surface's own host name; undefined if the surface is served on every host name. */
@@ -115,7 +115,10 @@ export class Destinations {
     return destinationOf(entered, location, worldName);
   }
 
-  /** Enters a world whose door has admitted the request; opens the world first. Returns undefined if the world was deleted meanwhile. */
+  /**
+   * Enters a world whose door has admitted the request; opens the world first. Returns undefined if the world was deleted after the door had admitted
+   * the request.
+   */
   async goIn(destination: Destination): Promise<Destination | undefined> {
     const entered = destination.worldName === undefined ? undefined : await this.#worlds.enter(destination.worldName);
     return entered && { ...destination, ...entered, door: undefined };

@@ -81,8 +81,8 @@ export class Origins {
   }
 
   /**
-   * Returns the beginning of absolute addresses in the response. If the operator has set a public address, the addresses in responses begin with that
-   * address, and the header Host is ignored.
+   * Returns the text with which absolute addresses in the response begin. If the operator has set a public address, the addresses in responses begin
+   * with that address, and the header Host is ignored.
    */
   baseUrlOf({ scheme, host }: Origin, { mount, hostname }: { readonly mount: string; readonly hostname: string | undefined }): string {
     const url = this.#publicUrl;
@@ -130,7 +130,7 @@ const withoutPort = (address: string): string => /^\[([^\]]*)\](?::\d+)?$|^([^:]
 /** Returns the first value of a header with a list. In a chain of proxies, the first proxy has added the first value, which describes the client. */
 const firstOf = (list: string | undefined): string | undefined => list?.split(",", 1)[0]?.trim();
 
-/** Returns the root of a surface that has its own host name, with the scheme and port of `url`. */
+/** Returns the root address of a surface that has its own host name, with the scheme and port of `url`. */
 export function atHostname(url: string, hostname: string): string {
   const { protocol, port } = new URL(url);
   return `${protocol}//${hostname}${port === "" ? "" : `:${port}`}`;

@@ -232,7 +232,7 @@ describe("a body that the server waits for", () => {
     await expecting.send(post("Expect: 100-continue\r\n"));
     await other.send(post());
     expect([expecting.line.written, other.line.written]).toEqual(["HTTP/1.1 100 Continue\r\n\r\n", ""]);
-    // All bytes are sent.
+    // All bytes of the response are sent.
     expect(expecting.connection.waitsFor).toBe("body");
   });
 

@@ -20,7 +20,7 @@ const chunked = (body: string, sizes: readonly number[]): string => {
   return `${text}0\r\nX-Trailer: read over\r\n\r\n`;
 };
 
-/** A random request and its bytes. */
+/** Generates a random request together with its bytes. */
 const request = fc
   .record({
     method: fc.constantFrom("GET", "POST", "DELETE", "M-SEARCH"),

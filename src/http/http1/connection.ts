@@ -14,7 +14,7 @@ import { type ByteSocket, type Clock, Reading, SendBuffer } from "./send-buffer.
 /** The limits that the server sets for each connection. */
 export interface ConnectionLimits {
   readonly headBytesMax: number;
-  /** The maximum time from the first byte of a head, or from the opening of the connection, to the end of the head. */
+  /** The maximum time from the first byte of a request's head, or from the opening of the connection, to the end of the head. */
   readonly headMsMax: number;
   /** The maximum time between two requests, for a response that the client does not read, and between two pieces of a streamed body. */
   readonly keepAliveMs: number;
@@ -70,7 +70,7 @@ export class Connection {
   readonly #writer: ResponseWriter;
   readonly #headReader: HeadReader;
   #state: State = "waiting";
-  /** The time at which the current state began, or at which the first byte of a head arrived. */
+  /** The time at which the connection's current state began, or at which the first byte of a head arrived. */
   #sinceMs: number;
   #hasServed = false;
   /** Whether the first byte of the next head has arrived. The first byte of the next head may belong to an empty line that was skipped. */
@@ -78,7 +78,7 @@ export class Connection {
   #isReadingRequests = false;
   /** Whether the client may still be sending bytes that the server does not read. */
   #hasUnread = false;
-  /** Whether the client has ended its sending side. A client that has ended its sending side may still read. */
+  /** Whether the client has ended its sending side of the connection. A client that has ended its sending side may still read. */
   #hasPeerEnded = false;
   isGone = false;
   readonly remoteAddress: string;
@@ -133,7 +133,8 @@ export class Connection {
     this.#receiveBuffer.append(bytes);
     if (this.#state === "waiting") this.#readRequests();
     else this.#awaited?.advance();
-    // Nearly every head arrives in one piece. If a head arrives in one piece, the connection does not wait, so the clock is not read.
+    // Nearly every request's head arrives in one piece. If a request's head arrives in one piece, the connection does not wait for more, so it does
+    // not read the clock.
     if (isHeadNew && this.#state === "waiting") this.#sinceMs = this.#owner.clock.monotonicMs();
     if (!this.#isReading && this.#receiveBuffer.length > AHEAD_MAX) this.#reading.pause();
     this.#countUnread();
@@ -148,8 +149,8 @@ export class Connection {
   }
 
   /**
-   * The listener calls this method when the client has ended its sending side. The client still receives the responses to its complete requests. If a
-   * body is not complete, the connection is aborted.
+   * The listener calls this method when the client has ended its sending side. The client still receives the responses to its complete requests. If
+   * the body of a request is not complete, the connection is aborted.
    */
   peerEnded(): void {
     this.#hasPeerEnded = true;

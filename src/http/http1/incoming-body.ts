@@ -1,4 +1,4 @@
-/** A body that is arriving, either of a known length or in chunks. The bytes of a body beyond the limit are never stored. */
+/** A request body that is arriving, either with a known length or in chunks. The bytes of a body beyond the limit are never stored. */
 import { ChunkedDecoder } from "#kernel/chunked-decoder";
 import { ReceiveBuffer } from "./receive-buffer.ts";
 import type { ProtocolProblem, RequestHead } from "./request-head.ts";
@@ -8,7 +8,7 @@ export type BodyEnd = { readonly bytes: Uint8Array } | { readonly problem: Proto
 type BodyPiece = { readonly bytes: Uint8Array; readonly isLast: boolean } | { readonly problem: ProtocolProblem };
 
 export interface Arriving {
-  /** Takes the bytes of the body from `buffer`. Returns undefined until the body is complete. */
+  /** Takes the bytes of the body from `buffer`. Returns undefined as long as the request body is not complete. */
   advance(buffer: ReceiveBuffer): BodyEnd | undefined;
   /** The number of bytes of the body that were taken from the buffer so far. */
   readonly byteCount: number;
@@ -50,7 +50,7 @@ class SizedBody implements IncomingBody {
 class ChunkedBody implements IncomingBody {
   readonly #bytesMax: number;
   readonly #decoder: ChunkedDecoder;
-  /** The body in one contiguous buffer, so that a body in chunks of one byte takes no more memory than any other body. */
+  /** The body in one contiguous buffer, so that a request body in chunks of one byte takes no more memory than any other body. */
   readonly #body = new ReceiveBuffer();
 
   constructor(bytesMax: number) {
@@ -84,13 +84,14 @@ class ChunkedBody implements IncomingBody {
 }
 
 /**
- * The whole body or its problem. `gone` means that the client closed the connection, or ended its side of the connection before the end of the body.
+ * The whole request body or the problem of the body. `gone` means that the client closed the connection, or ended its side of the connection before
+ * the end of the body.
  */
 export type ReceivedBody = BodyEnd | "gone";
 
 interface AwaitedBodyOptions {
   readonly msMax: number;
-  /** Whether the server may hold this number of bytes of the body. */
+  /** Whether the server may store this number of bytes of the request body. */
   hasCapacity(bytes: number): boolean;
   /** This function is called once, with the body or with the problem of the body. */
   ended(body: ReceivedBody): void;

@@ -68,9 +68,9 @@ export interface TextResponse extends ResponseHead {
   readonly body: string;
 }
 
-/** The source of a body that is read part by part. */
+/** The source of a response body that is read part by part. */
 export interface PartsReader {
-  /** Reads the next part. At the end of the body the returned result has no value. */
+  /** Reads the next part of the response body. At the end of the body the returned result has no value. */
   read(): Promise<{ readonly value?: Uint8Array | undefined }>;
   cancel(): Promise<void>;
 }
@@ -92,7 +92,10 @@ export class ResponseWriter {
     this.#commonHeaderLines = commonHeaderLines;
   }
 
-  /** Sends a whole response. `request` is undefined if its head could not be read. If the request is HEAD, the body is not sent. */
+  /**
+   * Sends a whole response. `request` is undefined if its head could not be read. If the method of the request is HEAD, the body of the response is
+   * not sent.
+   */
   send(request: RequestHead | undefined, response: TextResponse, isLast: boolean): void {
     let text = this.#headText(request, response, isLast);
     let size: number;

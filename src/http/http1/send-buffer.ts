@@ -78,7 +78,7 @@ export class SendBuffer {
     if (written < size) this.#keep(Buffer.from(text), written);
   }
 
-  /** Sends bytes. Resolves when the client can receive more bytes, or has closed the connection. */
+  /** Sends bytes. Returns a promise that resolves when the client can receive more bytes, or has closed the connection. */
   writeBytes(bytes: Uint8Array): Promise<void> {
     if (this.isClosed) return Promise.resolve();
     const written = this.isEmpty ? this.#socket.write(bytes) : 0;

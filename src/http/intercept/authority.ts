@@ -18,9 +18,9 @@ const VALID_DAYS = 90;
 const SERIAL_BYTES = 16;
 
 export interface Authority {
-  /** The authority's certificate in PEM. Clients have to trust this certificate. */
+  /** The authority's certificate in PEM. Clients have to trust the authority's certificate. */
   readonly certificate: string;
-  /** The certificate for all hosts, and its key. */
+  /** The certificate for all intercepted hosts, and the key of this certificate. */
   readonly ofHosts: CertificateAndKey;
 }
 

@@ -1,6 +1,7 @@
 /**
- * A proxy on loopback for one command (D-380). If a tunnel is for one of the named hosts, the proxy connects it with the port of Plaza that has the
- * certificate for this host. Tunnels to other hosts are passed on unread, or refused. The proxy never sees the decrypted content of a tunnel.
+ * A proxy on the loopback interface that serves one command (D-380). If a tunnel leads to one of the named hosts, the proxy connects the tunnel with
+ * the port of Plaza that has the certificate for this host. Tunnels to other hosts are passed on unread, or refused. The proxy never sees the
+ * decrypted content of a tunnel.
  */
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { connect as connectSecurely } from "node:tls";
@@ -30,9 +31,9 @@ export interface ConnectProxy {
 const LOOPBACK = "127.0.0.1";
 /** The maximum number of connections that one command may have to the proxy. Test suites open some hundred connections. */
 const CONNECTIONS_MAX = 1_024;
-/** The time limit for the head of a request, the same as for requests to the graph. */
+/** The time limit for the head of a request to the proxy, which is also the limit for requests to the graph. */
 const HEAD_MS_MAX = 10_000;
-/** The time limit for a connection to another server. Operating systems try to connect for one to two minutes. */
+/** The time in which the proxy must have connected to another server. Operating systems try to connect for one to two minutes. */
 const CONNECT_MS_MAX = 30_000;
 /** The proxy ends a tunnel that has carried no bytes for this time. Web sockets and long polls are silent for some minutes. */
 const IDLE_MS_MAX = 3_600_000;

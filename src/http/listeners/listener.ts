@@ -30,7 +30,8 @@ export interface ListenOptions extends Pick<ConnectionOwner<Connection>, "dispat
 export interface Listener {
   readonly port: number;
   /**
-   * Ends each connection after its next response, so that clients connect again and reach another server. The listener still accepts new connections.
+   * The listener ends each connection after its next response, so that clients connect again and reach another server. The listener still accepts new
+   * connections.
    */
   drain(): void;
   /**
@@ -65,7 +66,7 @@ export function listen(options: ListenOptions): Listener {
 
 /**
  * Listens on a port. Bun's types have `reusePort` only for clients and UDP, but its listeners accept the option too. Bun's error message does not
- * contain the port, so this function adds the port.
+ * contain the port, so this function adds the port to the message.
  */
 function bind(options: TCPSocketListenOptions<Connection> & { readonly reusePort: boolean }): TCPSocketListener<Connection> {
   try {
@@ -78,7 +79,7 @@ function bind(options: TCPSocketListenOptions<Connection> & { readonly reusePort
 
 export interface ReservedPort {
   readonly port: number;
-  /** Frees the port. The caller frees the port after the processes listen on it, so that no request reaches this process. */
+  /** Frees the port. The caller frees the reserved port after the processes listen on it, so that no request reaches this process. */
   release(): void;
 }
 

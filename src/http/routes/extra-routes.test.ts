@@ -40,7 +40,7 @@ test("D-05: the first page is only for browsers, and has nothing below it", () =
   expect(found("/")).toBe("/");
   expect(found("/", { accept: "application/xml, text/html;q=0.9" })).toBe("/");
   for (const accept of ["", "*/*", "application/json"]) expect(found("/", { accept })).toBeUndefined();
-  // Java's own client sends this header with all requests, among them `GET /?ids=…`.
+  // Java's own HTTP client sends this Accept header with all requests, among them `GET /?ids=…`.
   expect(found("/", { accept: "text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2", queryText: "ids=2001" })).toBeUndefined();
   expect(found("/openapi.json", { accept: "" })).toBe("/openapi.json");
   expect(found("/2001")).toBeUndefined();

@@ -30,7 +30,7 @@ test("D-381: a person logs in with a page without scripts, which nothing can fra
   const html = await page.text();
   const { "content-security-policy": policy, "x-frame-options": frames, "cache-control": cache, "set-cookie": cookie } = page.headers.toJSON();
   expect({ status: page.status, frames, cache }).toEqual({ status: 200, frames: "DENY", cache: "no-store" });
-  // With no-referrer a browser sends the form with the origin null, which the server refuses.
+  // With the referrer policy no-referrer a browser sends the form with the origin null, which the server refuses.
   expect(page.headers.get("referrer-policy")).toBe("same-origin");
   expect(policy).toMatch(
     /^default-src 'none'; style-src 'nonce-[\w-]{16}'; form-action 'self' http:\/\/127\.0\.0\.1:9000; frame-ancestors 'none'; base-uri 'none'$/,

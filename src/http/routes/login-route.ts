@@ -16,8 +16,8 @@ const NONCE_BYTES = 12;
 const HEADERS = {
   "content-type": "text/html; charset=utf-8",
   "cache-control": "no-store",
-  // With `no-referrer` a browser would send the form with the origin null, which the server refuses. With `same-origin` the app does not see the
-  // address of the dialog either.
+  // With the referrer policy `no-referrer` a browser would send the form with the origin null, which the server refuses. With the policy
+  // `same-origin` the app does not see the address of the dialog either.
   "referrer-policy": "same-origin",
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",

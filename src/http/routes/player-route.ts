@@ -36,8 +36,8 @@ const STATUSES: Readonly<Record<Exclude<PlaybackRefusal, "missing">, number>> = 
 const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer", "x-content-type-options": "nosniff" };
 
 /**
- * The headers of the response with the library hls.js. All versions of the library have the same address, so browsers request the library again after
- * an hour.
+ * The headers of the response with the library hls.js. All versions of the library hls.js have the same address, so browsers request the library
+ * again after an hour.
  */
 const SCRIPT_HEADERS = { "content-type": "text/javascript; charset=utf-8", "cache-control": "public, max-age=3600" };
 

@@ -52,7 +52,7 @@ export function* partsOf(body: Uint8Array, contentType: string): Generator<Part>
 type Place = "start" | "preamble" | "delimiter" | "head" | "content" | "epilogue";
 
 export class MultipartParser {
-  /** The bytes that end a part of a multipart body. At the beginning of the body, the delimiter's line break may be missing. */
+  /** The bytes that end a part of a multipart body. Before the first part of the body, the line break of the delimiter may be missing. */
   readonly #delimiter: Buffer;
   #rest: Uint8Array = NO_BYTES;
   #place: Place = "start";

@@ -1,7 +1,7 @@
 /**
  * The worlds of a server on several PostgreSQL clusters (D-420). The first cluster contains the first world, which contains the list of worlds and
  * the control keys. Each further cluster has the schema `plaza`, which has the channel for facts and the process numbers of this cluster, so that no
- * cluster needs another one while it serves its worlds.
+ * cluster needs another cluster while it serves its worlds.
  *
  * **Invariant:** while a cluster cannot be reached, the server refuses requests only for the worlds of this cluster. The server serves the cluster's
  * worlds again as soon as its channel is connected again.

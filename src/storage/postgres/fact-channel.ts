@@ -52,7 +52,7 @@ export class FactChannel {
   #client: Client | undefined;
   readonly #processNumber: ProcessNumber;
   #silentPolls = 0;
-  /** This process has received all changes that were made before this time, or has reported since then that everything changed. */
+  /** This process has received all changes that were made before this time, or has reported after this time that everything changed. */
   #confirmedMs = now();
   #lastTurn: Promise<unknown> = Promise.resolve();
   #isConnecting = false;

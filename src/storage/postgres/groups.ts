@@ -21,8 +21,8 @@ import { PostgresTransaction } from "./transaction.ts";
  */
 const BODIES_MAX = 60;
 /**
- * The number of callers that continue at the same time after a commit, so that the next group's statements are sent in between. With 4 callers the
- * server makes 20 % more creates per second than if all callers continue at the same time.
+ * The number of callers that continue at the same time after a commit, so that the next group's statements are sent in between. If 4 callers continue
+ * at a time, the server handles 20 % more creates per second than if all callers continue at the same time.
  */
 const ENDED_AT_ONCE = 4;
 
@@ -66,7 +66,7 @@ export class Groups {
     this.#shared = { pool, schema, emit };
   }
 
-  /** Runs the body of a write in a group. Rejects with the body's error, with PostgreSQL's error, or with `Undone`. */
+  /** Runs the body of a write in a group. The promise rejects with the error of the write body, with PostgreSQL's error, or with `Undone`. */
   async run<T>(body: (tx: Transaction) => Promise<T>, isAlone: boolean): Promise<T> {
     const transaction = new PostgresTransaction<Group>((slot) => (isAlone ? this.#begin() : this.#enter(slot)));
     let outcome: Outcome<T>;

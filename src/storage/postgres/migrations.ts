@@ -180,7 +180,8 @@ async function liveProcesses(client: Client, schema: string): Promise<LiveProces
 
 /**
  * Translates a statement for PostgreSQL. In CREATE TABLE and ALTER TABLE, a column's type `TEXT` becomes `TEXT COLLATE "C"` (text compares bytewise,
- * as in SQLite), and `WITHOUT ROWID` at the end is removed. All other statements, and the word `text` anywhere else, stay unchanged.
+ * as in SQLite), and `WITHOUT ROWID` at the end is removed. The translation does not change any other statements, nor the word `text` in any other
+ * position.
  */
 export function postgresStatement(statement: string): string {
   const tokens = tokensOf(statement);

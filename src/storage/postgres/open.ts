@@ -35,7 +35,7 @@ export interface PostgresOptions {
   readonly knows?: readonly string[];
   /** The cluster of this process, if the process already uses other databases of the cluster. */
   readonly cluster?: Cluster;
-  /** This function is called when the database is closed. */
+  /** The database calls this function when it is closed. */
   onClosed?(): Promise<void> | undefined;
 }
 

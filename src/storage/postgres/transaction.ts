@@ -6,7 +6,7 @@ import { type Row, type Sql, sql } from "../sql.ts";
 import type { Result } from "./pipelined-queries.ts";
 import type { PoolConnection } from "./pool.ts";
 
-/** The number of statements that may be sent without awaiting their results. 256 statements take about 100 kB. */
+/** The number of statements that may be sent without awaiting their results. The memory for 256 statements is about 100 kB. */
 const SENT_MAX = 256;
 
 /** The transaction of a connection in which the body of a write runs, alone or after other bodies. */

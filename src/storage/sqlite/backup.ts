@@ -8,7 +8,7 @@ const FILE = ".sqlite";
 
 /**
  * Copies the files of the worlds, and no other files. Each copied file contains everything that was committed before the copying of this file began;
- * reads and writes continue meanwhile. The function throws if one of the new files already exists.
+ * reads and writes of the worlds continue during the copying. The function throws if one of the new files already exists.
  */
 export function copyWorlds(folder: string, to: string): void {
   for (const file of readdirSync(folder)) if (file.endsWith(FILE)) copyDatabase(join(folder, file), join(to, file));

@@ -65,7 +65,8 @@ function nameHolder(path: string): void {
   try {
     writeFileSync(join(path, HOLDER), `${process.pid}\n`, { mode: 0o600 });
   } catch {
-    // The failure is ignored, because a full disk must not prevent a start. Without this file, messages do not give the process's id.
+    // The failure is ignored, because a full disk must not prevent a start. Without the file with the process's id, error messages do not state the
+    // id.
   }
 }
 

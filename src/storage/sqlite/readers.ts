@@ -84,7 +84,7 @@ export class CommittedReader implements Reader {
     try {
       this.letGo();
     } catch {
-      // The COMMIT may fail too. This second error is ignored, because the read has failed already and reports its error.
+      // The COMMIT may fail too. The error of this COMMIT is ignored, because the read has failed already and reports its own error.
     }
     return translated(error, this.#health);
   }

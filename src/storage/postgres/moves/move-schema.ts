@@ -31,8 +31,8 @@ export interface SchemaMove {
 }
 
 /**
- * Copies the schema of a world to the new server, and fences the schema on the old server. Resolves if an earlier call has already copied and fenced
- * the schema.
+ * Copies the schema of a world to the new server, and fences the schema on the old server. The promise resolves at once if an earlier call has
+ * already copied and fenced the schema.
  */
 export async function moveSchema({ from, to, migrations, leases }: SchemaMove): Promise<void> {
   const { schema } = from;
