@@ -81,7 +81,7 @@ export class AskedChild<Question extends object, Answer> {
    * `ChildIsSilent` if it does not answer in time.
    */
   async ask(message: Question): Promise<Answer> {
-    // Sending to a child that has just ended does nothing; the code below notices that the child has ended.
+    // A message to a child process that has just ended has no effect; the code below notices that the child has ended.
     if (this.#child.connected) this.#child.send(message, () => {});
     const waited = Promise.withResolvers<void>();
     this.#wake = () => waited.resolve();

@@ -15,7 +15,7 @@ onEachDatabase("jobs of an ended process", (kind) => {
     const database = await store.open();
     let end = (): void => {};
     const hanging: JobKind<JobWorker> = { kind: "hanging", run: () => new Promise((resolve) => (end = resolve)) };
-    // After this call nothing that the worker does reaches the database, as if its process had died.
+    // The job of this worker hangs, so no result of the worker reaches the database, as if its process had died.
     const dead = jobWorkerOn(database, [hanging]);
     afterThisTest(async () => end());
     await database.write((tx) => dead.jobs.schedule(tx, { kind: "hanging", key: "k", dueMs: 0 }));

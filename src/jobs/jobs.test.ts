@@ -143,7 +143,7 @@ onEachDatabase("jobs", (kind) => {
     worker.clock.ms += 3_600_000;
     await worker.loop.runDue();
     expect(await timesOf(worker.database, "k")).toBe(1);
-    // An error that the job throws after its effect was settled is not a failure.
+    // An error that a job throws after it has settled its effect does not count as a failure.
     expect(worker.failures).toEqual([]);
   });
 

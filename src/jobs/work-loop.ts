@@ -20,7 +20,7 @@ const SLEEP_MS_MAX = 60_000;
 const FAILED_MS = 1_000;
 /**
  * The number of turns after which `runDue` gives up. Only work that always schedules new work for the same time needs more turns, and such work is a
- * programmer's mistake.
+ * mistake in the server's code.
  */
 const PASSES_MAX = 10_000;
 /**
@@ -34,8 +34,8 @@ const RUN_DUE_MS_MAX = 60_000;
  */
 const STOP_MS_MAX = 8_000;
 /**
- * The time that running work has to end when a world is abandoned. The time is short, because a receiver on the same machine responds within such a
- * time.
+ * The time that running work has to end when a world is abandoned. The time limit is short, because a receiver on the same machine responds in a
+ * short time.
  */
 const ABANDON_MS_MAX = 100;
 
@@ -219,7 +219,7 @@ export class WorkLoop {
       }
     } catch (error) {
       runner.notBeforeMs = performance.now() + FAILED_MS;
-      // After a failed turn nothing else requests the next turn, so the loop requests it here.
+      // After a failed turn no other code requests the next turn, so the loop requests it here.
       runner.wakeAtMs = Math.min(runner.wakeAtMs, runner.notBeforeMs);
       this.#failed(error);
     }

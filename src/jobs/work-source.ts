@@ -31,7 +31,8 @@ export interface WorkSource {
   /** Claims due work and starts it without waiting until it is done. Two turns of one source never overlap. */
   turn(turn: Turn): Promise<TurnEnd>;
   /**
-   * Resolves when all started work is done; another turn may be needed to store its results. The promise resolves with false if no work was running.
+   * The promise resolves when all started work is done; another turn may be needed to store the results of the work. The promise resolves with false
+   * if no work was running.
    */
   settled(): Promise<boolean>;
   /**

@@ -15,7 +15,7 @@ export type ProblemKind =
   | "file_damaged"
   | "stale_primary";
 
-/** For each kind of problem, a sentence for people: the problem and what a person can do about it. */
+/** For each kind of problem, a text for people that names the problem and what a person can do about it. */
 const SENTENCES: Readonly<Record<ProblemKind, string>> = {
   unreachable: "The database cannot be reached, or none of its servers accepts writes. Check that the database runs; Plaza reconnects by itself.",
   no_connection:

@@ -17,7 +17,7 @@ export interface Reader {
 }
 
 /**
- * A failed statement ends the transaction, even if the body of the transaction catches the error. If the body of the write expects a conflict, its
+ * A failed statement ends the transaction, even if the body of the transaction catches the error. If the body of a write expects a conflict, its
  * statement must use `ON CONFLICT`.
  */
 export interface Transaction extends Reader {
@@ -53,8 +53,8 @@ export interface Transaction extends Reader {
 }
 
 /**
- * A statement had to change exactly one row, but changed none or several. On PostgreSQL a concurrent writer may have deleted the row after the body
- * read it, so the body runs a second time; a second failure is a mistake in the server's code.
+ * The error for a statement that had to change exactly one row, but changed no row or several rows. On PostgreSQL a concurrent writer may have
+ * deleted the row after the body read it, so the body runs a second time; a second failure is a mistake in the server's code.
  */
 export class NotOneRow extends Error {
   constructor(changed: number, { query }: Sql) {
@@ -67,9 +67,9 @@ export interface Database {
   /** Reads committed data, on a connection that no writer uses. */
   readonly reader: Reader;
   /**
-   * Runs `body` in one transaction, and resolves when the writes are durable. If the body throws, the transaction is rolled back and the promise
-   * rejects. If the database fails (connection lost, disk full), the promise rejects with `databaseUnreachable`, and the write is not stored. If the
-   * connection broke during the commit, the write may be stored nevertheless.
+   * Runs `body` in one transaction, and resolves when the writes are durable. If the body of the write throws, the transaction is rolled back and the
+   * promise rejects. If the database fails (connection lost, disk full), the promise rejects with `databaseUnreachable`, and the write is not stored.
+   * If the connection broke during the commit, the write may be stored nevertheless.
    */
   write<T>(body: (tx: Transaction) => Promise<T>): Promise<T>;
   /** Gives `body` a reader whose reads all see the same snapshot of the data. Exports and reports use this method to read a snapshot. */
@@ -109,7 +109,7 @@ export interface Database {
   listStates(): Promise<readonly SavedState[]>;
   /** Deletes a saved state. The promise resolves with false if no saved state has this name. */
   deleteState(name: string): Promise<boolean>;
-  /** Waits for running writes, then closes the database. */
+  /** Waits until running writes have ended, and closes the database. */
   close(): Promise<void>;
 }
 
@@ -174,7 +174,7 @@ export interface Databases {
 
 export interface SavedState {
   readonly name: string;
-  /** The time at which the state was saved, by the machine's clock. */
+  /** The time at which the world's state was saved, by the machine's clock. */
   readonly saved_ms: number;
 }
 

@@ -6,10 +6,12 @@ import type { Reader } from "./database.ts";
 import { append, type Row, type Sql, type SqlValue } from "./sql.ts";
 
 export interface KeysetOrder<R extends Row> {
-  /** The qualified columns, most significant first, e.g. `["personas.id"]`. No two rows of the list have the same values in all these columns. */
+  /**
+   * The qualified columns, most significant first, e.g. `["personas.id"]`. No two rows of the list have the same values in all columns of the order.
+   */
   readonly columns: readonly string[];
   readonly direction: "ascending" | "descending";
-  /** Returns the values of `columns` in a row. A cursor contains the values of these columns as its key. */
+  /** Returns the values of `columns` in a row. A cursor contains the values of the order's columns as its key. */
   keyOf(row: R): readonly string[];
 }
 
@@ -65,7 +67,7 @@ export async function readPage<R extends Row>(reader: Reader, select: Sql, order
   }
   const firstKey = order.keyOf(first);
   const lastKey = order.keyOf(last);
-  // If the row of the key no longer exists, all rows before the page (or after it, if paging backwards) may have been deleted too.
+  // If the row of the given key no longer exists, all rows before the page (or after it, if paging backwards) may have been deleted too.
   const hasNear = key !== undefined && (isNeighbourThere || (await exists(reader, select, order, isBackward ? lastKey : firstKey, !isBackward)));
   return { rows: found, hasPrevious: isBackward ? hasMore : hasNear, hasNext: isBackward ? hasNear : hasMore, firstKey, lastKey };
 }

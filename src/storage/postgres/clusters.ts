@@ -59,7 +59,10 @@ class FurtherCluster implements SpreadDatabase {
     return this.databases;
   }
 
-  /** Connects to the cluster. If the connection fails, the process tries again until it is connected or ends. Rejects with `WrongAddress`. */
+  /**
+   * Connects to the cluster. If the connection fails, the process tries again until it is connected to the cluster or ends. Rejects with
+   * `WrongAddress`.
+   */
   open(): Promise<void> {
     this.#opening ??= this.#open().finally(() => {
       this.#opening = undefined;

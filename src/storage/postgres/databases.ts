@@ -31,7 +31,7 @@ export class PostgresDatabases implements Databases {
   readonly #cluster: Cluster;
   #first: PostgresDatabase | undefined;
   #shared: Pool | undefined;
-  /** The worlds that this process is creating. `#making` is the session that has the locks for creating these worlds. */
+  /** The worlds that this process is creating. `#making` is the session that has the locks for the worlds that this process is creating. */
   readonly #made = new Set<string>();
   #making: Promise<Client> | undefined;
   #lastAsked: Promise<unknown> = Promise.resolve();
@@ -86,7 +86,7 @@ export class PostgresDatabases implements Databases {
     return this.#first.schema;
   }
 
-  /** Opens a world. The world that was opened first must be closed last, because the other worlds use its channel. */
+  /** Opens a world. The world that was opened first must be closed last, because the other worlds use the channel of the first one. */
   async open(world: string): Promise<Database> {
     if (this.#first === undefined) {
       this.#first = await openPostgres({
@@ -112,7 +112,7 @@ export class PostgresDatabases implements Databases {
     return database;
   }
 
-  /** Returns the database of a world other than the first one. All worlds other than the first one share one pool. */
+  /** Returns the database of a world other than the first one. All worlds other than the first one share one pool of connections. */
   #further(first: PostgresDatabase, server: Server): PostgresDatabase {
     const { health = new DatabaseHealth(), limits } = this.#program;
     if (this.#shared === undefined) {

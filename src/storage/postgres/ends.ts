@@ -1,4 +1,4 @@
-/** Ends transactions, with two steps: the notification about its changed facts before COMMIT, and the rollback. */
+/** The steps that end a transaction: the notification about changed facts before COMMIT, and the rollback. */
 import { type Sql, sql } from "../sql.ts";
 import { isReadOnlyServer, isTransient, NotPrimary } from "./failures.ts";
 import type { PoolConnection } from "./pool.ts";

@@ -232,7 +232,7 @@ export class FactChannel {
     if (this.#isConnecting || this.#isClosed) return;
     this.#isConnecting = true;
     this.#connect()
-      // The next tick tries again; until then, requests get their own errors from the pool.
+      // The channel's next tick tries again to connect; until then, requests get their own errors from the connection pool.
       .catch((error: unknown) => this.#health.failed(problemKindOf(error) ?? "unreachable", error))
       .finally(() => {
         this.#isConnecting = false;

@@ -117,7 +117,7 @@ export class Group {
   readonly #ended: Ended[] = [];
   /** The write bodies that have ended and whose writes are in the transaction. */
   readonly #kept: Ended[] = [];
-  /** The error of the first statement that failed among those that the group itself sent. */
+  /** The error of the first failed statement among the statements that the group itself sent. */
   #failure: unknown;
   #isEnding = false;
   #isCommitting = false;
@@ -144,7 +144,7 @@ export class Group {
     }
   }
 
-  /** Adds a write body to the group. The promise resolves when all earlier bodies of the group have ended. */
+  /** Adds a write body to the group. The returned promise resolves when all earlier write bodies of the group have ended. */
   turn(): Promise<Group> {
     if (++this.#bodies === BODIES_MAX) this.#onClosed();
     return new Promise((resolve, reject) => {
@@ -153,10 +153,13 @@ export class Group {
     });
   }
 
-  /** `Groups` calls this method when a write body has ended. The promise resolves with the body's value when the body's writes are durable. */
+  /**
+   * `Groups` calls this method when a write body has ended. The returned promise resolves with the value of the write body when the body's writes are
+   * durable.
+   */
   leave<T>(transaction: PostgresTransaction, outcome: Outcome<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      // A failed statement ends the transaction, even if the body catches the error.
+      // A failed statement ends the transaction, even if the write body catches the error.
       const isSwallowed = transaction.failure !== undefined && !("error" in outcome);
       const ended = { transaction, outcome: isSwallowed ? { error: transaction.failure } : outcome, resolve: resolve as Ended["resolve"], reject };
       this.#ended.push(ended);
@@ -164,7 +167,7 @@ export class Group {
     });
   }
 
-  /** Sends a statement without awaiting it. If the statement that was not awaited fails, the next statement of a body or COMMIT fails too. */
+  /** Sends a statement without awaiting its result. If the statement that was not awaited fails, the next statement of a body or COMMIT fails too. */
   #send(statement: Sql): void {
     this.connection.send(statement).catch((error) => {
       this.#failure ??= error;
@@ -185,7 +188,7 @@ export class Group {
     this.#waiting.shift()?.resolve(this);
   }
 
-  /** Rolls back the writes of the body that has just failed. */
+  /** Rolls back the writes of the write body that has just failed. */
   async #undo({ transaction }: Ended, error: unknown): Promise<void> {
     // Before the rollback the group waits for all statements of the body, because the body may have thrown after another process deleted a row.
     await transaction.settle();
@@ -237,8 +240,8 @@ export class Group {
     if (isLost || isStalePlan(reason)) connection.isBroken = true;
     else await rollback(connection);
     this.#shared.pool.release(connection);
-    // A used connection that broke does not return to the pool. A write body that runs again therefore gets a new connection after a few attempts on
-    // broken connections, and those attempts are not counted.
+    // A used connection that broke does not return to the pool. Because broken connections leave the pool, a write body that runs again gets a new
+    // connection after a few attempts, and those attempts are not counted.
     const wasStale = connection.isBroken && connection.wasUsed && !(isLost && this.#isCommitting) && !isTimeout(reason);
     const all = [...this.#ended, ...this.#waiting];
     const thrown = wasStale || (all.length > 1 && !isLost) ? new Undone(reason, wasStale) : reason;

@@ -50,8 +50,8 @@ export async function pendingOnPostgres(client: Client, schema: string, features
 
 /**
  * Checks the migrations a second time, after this process has registered itself. Since the call of `migratePostgres`, a newer process that did not
- * see this process's registration may have removed a table or column. Taking the shared lock waits until a process that is migrating has ended its
- * migrations. Throws `UnknownMigration`.
+ * see this process's registration may have removed a table or column. If a process is migrating, the shared lock is taken only when this process has
+ * ended its migrations. Throws `UnknownMigration`.
  */
 export async function confirmMigrations(client: Client, schema: string, features: readonly FeatureMigrations[]): Promise<void> {
   await client.query("SELECT pg_advisory_lock_shared($1)", [lockKey(schema, "migrations")]);
