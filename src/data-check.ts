@@ -28,7 +28,7 @@ export const worldFiles = (folder: string, bytesMin = 0): string[] =>
     .sort((one, other) => one.size - other.size)
     .map(({ file }) => file);
 
-/** Checks files for at most `withinMs`. `signal` ends the check early. */
+/** Checks files for damage, for at most `withinMs` milliseconds. The parameter `signal` ends the check early. */
 export function checkFiles(files: readonly string[], withinMs: number, signal?: AbortSignal): Promise<DataCheck> {
   const checked: CheckedFile[] = [];
   return new Promise((resolve) => {

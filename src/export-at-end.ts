@@ -1,4 +1,4 @@
-/** The option `--export`: when the server ends, it writes the content of the world to a world file. */
+/** The option `--export`: when the server ends, the server writes the content of the first world to a world file. */
 import { stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { type Config, ConfigProblem } from "#config/config";
@@ -8,7 +8,9 @@ import type { Worlds } from "#graph/worlds/hosting/worlds";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import { replaceFile } from "#storage/synced-folders";
 
-/** Checks at the start that the export can be written, because an error when the server ends would come too late. Throws `ConfigProblem`. */
+/**
+ * Checks when the server starts that the export can be written, because an error when the server ends would come too late. Throws `ConfigProblem`.
+ */
 export async function requireExportPlace({ export: file, world }: Config): Promise<void> {
   if (file === undefined) return;
   if (world !== undefined && resolve(world) === resolve(file))

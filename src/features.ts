@@ -1,4 +1,4 @@
-/** The list of all features that Plaza serves. Only this file contains the list of features. */
+/** The list of all features that Plaza serves. No other file lists the features. */
 import { appEvents } from "#features/app-events";
 import { apps } from "#features/apps";
 import { businesses } from "#features/businesses";

@@ -1,4 +1,7 @@
-/** Facts about the app of a token. Every request needs facts about its app. The apps feature provides the port that reads these facts. */
+/**
+ * Facts about the app to which a request's token belongs. Every request needs facts about its app. The apps feature provides the port that reads
+ * these facts.
+ */
 import type { NodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
 import type { FactCache } from "#storage/facts";
@@ -53,7 +56,7 @@ declare module "#kernel/ports" {
 export type FactsOf = <T>(kind: string) => Pick<FactCache<T>, "get">;
 
 /**
- * Replaces the caches inside a transaction, without caching anything. A transaction must not fill a cache with values that may never be committed,
- * and must not read a cached value that may be out of date.
+ * Replaces the caches of facts inside a transaction: the replacement loads each fact again and stores none. A transaction must not fill a cache with
+ * values that may never be committed, and must not read a cached value that may be out of date.
  */
 export const uncachedFacts: FactsOf = () => ({ get: (key, load) => load(key) });

@@ -62,7 +62,7 @@ describe("a policy that reads the database", () => {
 
 type Kind = "page" | "user" | "app";
 
-/** The input of checks for tokens that are given by their kind, app and scopes. */
+/** Builds the input of `authorize` for tokens that a test describes by their type, app and scopes. */
 const checkWith = (...tokens: readonly { type?: Kind; app?: string; scopes?: readonly string[]; place?: string }[]): AuthorizationCheck[] =>
   tokens.map(({ type = "page", app = "1", scopes = ["s"], place = "bearer" }, at) => ({
     credential: { place, value: String(at), token: { type, app, scopes } },
@@ -169,13 +169,13 @@ describe("D-16: a field of its own policy", () => {
     expect(await fieldRefusal(seeing({ deny: () => undefined }), checkWith({}, { scopes: [] }), node)).toMatchObject({
       message: permissionMissing(["s"]).message,
     });
-    // If a later token may not know of the node, the field is left out, even if an earlier token was refused.
+    // If a later token's owner may not know that the node exists, the field is left out, even if an earlier token was refused.
     expect(await fieldRefusal(seeing({ deny }), checkWith({}, { type: "user" }), node)).toBe("unseen");
   });
 });
 
 describe("who may act", () => {
-  /** The input of a policy that records which roles are looked up. The ports of pages and apps return the same roles. */
+  /** The input of a policy that records which roles are looked up. The fake ports of pages and of apps return the same roles. */
   function inputOf(token: Partial<Token>, roles?: readonly string[]) {
     const asked: string[] = [];
     const role = roles === undefined ? undefined : { tasks: roles, via_business: false };
@@ -203,7 +203,7 @@ describe("who may act", () => {
   test("on a page: its own token, or a person with one of the tasks; any role shows that the page exists", async () => {
     const policy = onPage({ name: "p", summary: "", scopes: [], anyOf: ["MESSAGING", "ADVERTISE"] });
     const missing = taskMissing("the page task MESSAGING or ADVERTISE").message;
-    // The owner of a page token does not matter, because the token is revoked when the owner's role ends.
+    // The check does not look at the owner of a page token, because the token is revoked when the owner's role ends.
     expect(await responseOf(policy, { type: "page", page: PAGE, user: ADA }, [])).toEqual({ canSee: true, refusal: undefined, asked: [] });
     expect(await responseOf(policy, { type: "page", page: OTHER, user: ADA }, ["MESSAGING"])).toMatchObject({ canSee: false, asked: [] });
     for (const type of ["user", "system_user"] as const) {

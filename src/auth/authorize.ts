@@ -47,7 +47,10 @@ async function canAnySee(policy: Policy, checks: readonly AuthorizationCheck[]):
   return false;
 }
 
-/** D-10: every token must belong to the same app and must be valid for the node. Rejects with the error of the first token that does not. */
+/**
+ * D-10: every token must belong to the same app and must be valid for the node. If a token does not meet these conditions, the promise rejects with
+ * the error of the first such token.
+ */
 export async function authorize(policy: Policy, check: readonly AuthorizationCheck[]): Promise<void> {
   for (const { credential, input } of check) {
     const { token, place } = credential;
@@ -69,9 +72,9 @@ function scopesRefusal({ scopes }: Policy, { token }: PolicyInput): GraphError |
 }
 
 /**
- * D-16: checks whether a caller who has passed the operation's policy may also read a field. Undefined if the caller may. `unseen` means that the
- * field is treated as if it had no value; a token of a type that the policy does not accept gets `unseen`, too. Otherwise the result is the error
- * that says which right is missing.
+ * D-16: checks whether a caller who has passed the operation's policy may also read a field. Returns undefined if the caller may read the field.
+ * `unseen` means that the field is treated as if it had no value; a token of a type that the policy does not accept gets `unseen`, too. For any other
+ * caller, the function returns the error that says which right is missing.
  */
 export async function fieldRefusal(policy: Policy, check: readonly AuthorizationCheck[], node: NodeRef): Promise<"unseen" | GraphError | undefined> {
   let refusal: GraphError | undefined;

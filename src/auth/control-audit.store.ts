@@ -4,16 +4,16 @@ import { type ListPage, ordered, type PageRequest, readPage } from "#storage/key
 import { append, type Row, type Sql, sql } from "#storage/sql";
 
 export interface AuditRow extends Row {
-  /** The ids of later entries are greater. */
+  /** The id of an audit entry; a later entry has a greater id. */
   id: string;
   time_ms: number;
-  /** The id of the control key. The configured key has no id, so its requests have 0. */
+  /** The id of the control key. The configured control key has no id, so entries about its requests have the number 0. */
   key_id: string;
   key_name: string;
   operation: string;
   method: string;
   route: string;
-  /** The world of the request. Empty if the request was about the server and not about a world. */
+  /** The world of the request. The name is empty if the request was about the server and not about a world. */
   world: string;
   /** The HTTP status of the response. 0 means that the request has not ended. */
   status: number;
@@ -26,8 +26,8 @@ export interface AuditFilter {
 }
 
 /**
- * The greatest number of old entries that one new entry deletes. The number is more than one, so that the table shrinks after the operator has
- * shortened the time for which entries are stored.
+ * The greatest number of old entries that one new entry deletes. A new entry deletes more than one old entry, so that the table shrinks after the
+ * operator has shortened the time for which entries are stored.
  */
 const DELETED_AT_ONCE = 100;
 

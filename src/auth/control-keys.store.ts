@@ -11,7 +11,7 @@ export interface ControlKeyRow extends Row {
   id: string;
   name: string;
   access: string;
-  /** The world to which the key is bound. Empty if the key is not bound to a world. */
+  /** The world to which the key is bound. The name is empty if the key is not bound to a world. */
   world: string;
   created_ms: number;
   /** The time from which on the key is refused. 0 means that the key does not expire. */
@@ -62,7 +62,10 @@ export async function hasBoundKeys(reader: Reader, nowMs: number): Promise<boole
   return (await reader.get(found)) !== undefined;
 }
 
-/** Ends a key that is still valid. The row stays in the table, because the configured key would become valid again without its row. */
+/**
+ * Ends a key that is still valid. The row of the ended key stays in the table, because without this row the configured control key would become valid
+ * again.
+ */
 export async function endControlKey(tx: Transaction, id: string, nowMs: number): Promise<boolean> {
   const isKnown = sql`UPDATE control_keys SET expires_ms = ${nowMs} WHERE id = ${id} AND (expires_ms = 0 OR expires_ms > ${nowMs})`;
   return (await tx.run(isKnown)) > 0;

@@ -147,7 +147,7 @@ onEachDatabase("tokens that are checked", (database) => {
     const long = "x".repeat(1_000);
     const { world } = await openPlaza({ database, world: { ...cafe, tokens: [{ token: long, type: "app", app: "1001" }] } });
     expect(await world.tokens.find(long)).toMatchObject({ type: "app" });
-    // A longer value is never found as a token, even if a token with that value is stored.
+    // A value with too many characters is never found as a token, even if a token with that value is stored.
     const app = (await world.tokens.find(long)) as Token;
     await world.database.write((tx) => insertToken(tx, { ...app, id: nodeId("99") }, hashOf(`${long}x`)));
     expect(await world.tokens.find(`${long}x`)).toBeUndefined();
@@ -157,7 +157,7 @@ onEachDatabase("tokens that are checked", (database) => {
     const { check, world } = await open();
     const appOf = (value: string, now = 0) => world.tokens.peekAppOf(value, now)?.toString();
     expect([appOf("page"), appOf("1001|s3cret"), appOf("x|s3cret")]).toEqual([undefined, undefined, undefined]);
-    // A process that could not confirm its cache for a second does not use it, so a slow machine looks again.
+    // A process that could not confirm its cache for a second does not use the cache, so on a slow machine the test reads once more.
     do await check("page", "expired", "nothing", "other-app");
     while (appOf("page") === undefined);
     expect([appOf("page"), appOf("other-app"), appOf("nothing")]).toEqual(["1001", "1002", undefined]);

@@ -8,7 +8,7 @@ import type { Tokens } from "./tokens.ts";
 export interface Presented {
   readonly place: Place;
   readonly value: string;
-  /** The error, if the value cannot be a token. */
+  /** The error about the token; undefined if the value can be a token. */
   readonly problem?: GraphError;
 }
 
@@ -19,7 +19,8 @@ export interface Credential extends Presented {
 }
 
 /**
- * A token that is not valid. The request is refused if the operation takes its token from that parameter or header; otherwise the token is ignored.
+ * A token that is not valid. A request with an invalid token is refused if the operation takes its token from the parameter or header that has it;
+ * otherwise the token is ignored.
  */
 export interface DeadCredential extends Presented {
   readonly error: GraphError;
@@ -109,7 +110,7 @@ function isOneWord(text: string, start: number): boolean {
   return text.length > start;
 }
 
-/** Checks each distinct token once. A token of a removed app is not valid. */
+/** Checks each distinct token of a request once. A token of a removed app is not valid. */
 export async function checkTokens(presented: readonly Presented[], tokens: Tokens, nowSeconds: number): Promise<CheckedCredentials> {
   const alive: Credential[] = [];
   const dead: DeadCredential[] = [];
@@ -133,7 +134,7 @@ function withValue(credentials: readonly Credential[], value: string): Credentia
   return undefined;
 }
 
-/** The error about a required parameter or header that has no token. Undefined if no token is missing. */
+/** The error about a required parameter or header that has no token. The result is undefined if no token is missing. */
 export function missingCredential(presented: readonly Presented[], scheme: Scheme): GraphError | undefined {
   if (presented.length === 0) return scheme.places[0] === undefined ? undefined : tokenMissing(placeNames[scheme.places[0]]);
   if (scheme.need === "one") return undefined;

@@ -1,4 +1,7 @@
-/** D-11: the rights of an app after its access to a person's data has ended. `test/properties/matrix.test.ts` checks every operation. */
+/**
+ * D-11: the rights of an app after its access to a person's data has ended. These tests check some operations; `test/properties/matrix.test.ts`
+ * checks every operation.
+ */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza, type TestPlaza, type TestResponse } from "#harness/plaza";

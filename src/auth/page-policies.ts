@@ -48,7 +48,7 @@ declare module "#kernel/ports" {
   }
 }
 
-/** The kind of fact under which roles are cached. The pages feature removes a role from the cache when the role changes. */
+/** The name under which a person's role on a page is in the cache of facts. The pages feature removes a role from the cache when the role changes. */
 export const pageRoleFact = "page_role";
 export const pageRoleKey = (page: string, user: string): string => `${page} ${user}`;
 

@@ -1,6 +1,6 @@
 /**
- * A policy decides what a token may do to a node (D-16). A feature defines the policies of its own nodes. General policies are here and in
- * `page-policies.ts`.
+ * A policy decides what a token may do to a node (D-16). A feature defines the policies of its own nodes. Policies that several features use are in
+ * `policy.ts` and `page-policies.ts`.
  */
 import { type GraphError, taskMissing } from "#kernel/errors";
 import type { PortRegistry } from "#kernel/ports";
@@ -27,23 +27,23 @@ export interface Policy {
   readonly kinds: readonly TokenKind[];
   /** The scopes that the token must have, all of them. */
   readonly scopes: readonly string[];
-  /** Whether the caller may know that the node exists. If not, the caller gets the same response as for a missing node (D-14). */
+  /** Whether the caller may know that the node exists. A caller who may not know gets the same response as for a missing node (D-14). */
   canSee(input: PolicyInput): boolean | Promise<boolean>;
   /**
-   * Whether a request for a missing node also runs the SQL statements of `canSee` (D-336). `canSee` must then run the same statements for every node
-   * that the caller may not see.
+   * Whether a request for a missing node also runs the SQL statements of `canSee` (D-336). If the property is true, `canSee` must run the same
+   * statements for every node that the caller may not see.
    */
   readonly readsNode?: true;
   /**
-   * Returns the error about a missing right, if one is missing. The function is called only if the caller may know that the node exists and the token
-   * has the scopes.
+   * Returns the error about a missing right, if one is missing. This function of a policy is called only if the caller may know that the node exists
+   * and the token has the scopes.
    */
   deny?(input: PolicyInput): GraphError | undefined | Promise<GraphError | undefined>;
 }
 
 export const definePolicy = (policy: Policy): Policy => policy;
 
-/** A policy that allows no caller. It is for node types that the interface never shows. */
+/** A policy that allows no caller. Node types that the interface never shows have this policy. */
 export const nobody = definePolicy({ name: "nobody", summary: "nobody", kinds: [], scopes: [], canSee: () => false });
 
 /** Allows the app's own tokens, and tokens of people who have a role on the app. */

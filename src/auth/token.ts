@@ -14,7 +14,10 @@ export interface Token {
   readonly social_account: NodeId | undefined;
   readonly microblog_user: NodeId | undefined;
   readonly scopes: readonly string[];
-  /** The three times below are in Unix seconds. As in the response of `debug_token`, 0 means that the token never expires. */
+  /**
+   * The time at which the token expires. This time and the two times below are in Unix seconds. As in the response of `debug_token`, 0 means that the
+   * token never expires.
+   */
   readonly issued_at: number;
   readonly expires_at: number;
   readonly data_access_expires_at: number;
@@ -49,7 +52,10 @@ export function principalOf(token: Token): NodeId {
   }
 }
 
-/** A node as the directory of nodes stores it. These columns are enough to find the node's operations, to check rights, and to find its row. */
+/**
+ * A row of the directory of nodes. The columns of the directory are enough to find a node's operations, to check rights, and to find the node's own
+ * row.
+ */
 export interface NodeRef {
   readonly id: NodeId;
   readonly type: string;

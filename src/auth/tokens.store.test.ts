@@ -28,7 +28,10 @@ const token = (id: string, words: Partial<Token> = {}): Token => ({
 });
 
 onEachDatabase("stored tokens", (database) => {
-  /** Opens a database with the tokens. The hash of each token is `h` and its id. Each copy is given with the id of its original. */
+  /**
+   * Opens a database with the tokens. The hash of each token is the letter `h` followed by the token's id. Each copy is given with the id of its
+   * original.
+   */
   async function open(tokens: readonly Token[], copies: readonly (readonly [Token, NodeId])[] = []) {
     const { world } = await openPlaza({ database });
     const { database: db } = world;

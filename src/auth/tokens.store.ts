@@ -49,7 +49,7 @@ export async function insertToken(tx: Transaction, token: Token, hash: string, c
   return changed === 1;
 }
 
-/** A valid token, as a lookup of all tokens of one node returns it. */
+/** A valid token in the result of a query for all tokens of one node. */
 export interface LiveToken {
   readonly type: "social_user" | "page";
   /** The person to whom a page token was issued. */
@@ -58,8 +58,8 @@ export interface LiveToken {
 }
 
 /**
- * The valid tokens of one app for one social account or one page. A token whose access to the person's data has expired at `nowSeconds` is not among
- * them (D-11).
+ * The valid tokens of one app for one social account or one page. The result has no token whose access to the person's data has expired at
+ * `nowSeconds` (D-11).
  */
 export async function listLiveTokens(
   reader: Reader,

@@ -1,4 +1,4 @@
-/** The tokens of a world. The class finds tokens by their hash through a cache, and revokes them (D-11). */
+/** The tokens of a world. The class `Tokens` finds a world's tokens by their hash through a cache, and revokes tokens (D-11). */
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import { BoundedMap } from "#kernel/bounded-map";
 import { GraphError, invalidParameter, tokenExpired, tokenInvalid, tokenRevoked } from "#kernel/errors";
@@ -23,12 +23,12 @@ import {
 export const tokenFact = "token";
 export const appFact = "app";
 
-/** The greatest number of characters of a token. Plaza makes only shorter tokens, and a header may be longer. */
+/** The greatest number of characters of a token. All tokens that Plaza makes are shorter, but a header of a request can be longer. */
 const TOKEN_CHARACTERS_MAX = 1_000;
 
 export const hashOf = (secret: string): string => hash("sha256", secret);
 
-/** The greatest number of cached hashes. The cache of tokens in `facts.ts` has the same limit; a hash takes some 200 bytes. */
+/** The greatest number of cached hashes. The limit is as large as that of the cache of tokens in `facts.ts`; a hash takes some 200 bytes. */
 const HASHES_MAX = 10_000;
 
 export class Tokens {
@@ -59,7 +59,7 @@ export class Tokens {
 
   readonly #loadApp = (id: NodeId) => this.#ports.get("app").findFacts(this.#database.reader, id);
 
-  /** The token with this value, valid or not. Undefined if no token has the value. */
+  /** The token with this value, valid or not. The result is undefined if no token has the value. */
   find(value: string): Promise<Token | undefined> {
     if (value.length > TOKEN_CHARACTERS_MAX) return Promise.resolve(undefined);
     const bar = value.indexOf("|");
@@ -78,8 +78,8 @@ export class Tokens {
   readonly #load = (hash: string) => findTokenByHash(this.#database.reader, hash);
 
   /**
-   * The app of a valid token that is in the cache. D-97: a full server uses this app to decide about a request before it reads from the database.
-   * `find` would read each unknown token, so a flood of unknown tokens would cost many reads.
+   * The app of a valid token that is in the cache. D-97: a full server uses this app to decide about a request before it reads from the database. The
+   * method `find` would look for each unknown token in the database, so a flood of unknown tokens would cost many reads.
    */
   peekAppOf(value: string, nowSeconds: number): NodeId | undefined {
     const bar = value.indexOf("|");
@@ -123,7 +123,7 @@ export class Tokens {
     for (const hash of [...revoked, ...(await deleteTokensNaming(tx, id))]) tx.invalidate(tokenFact, hash);
   }
 
-  /** Returns the token if it is valid, and otherwise the error. The error's message names the parameter or header `place`. */
+  /** Returns the token if it is valid, and otherwise an error. The message of the error names the parameter or header `place`. */
   alive(token: Token | undefined, place: string, nowSeconds: number): Token | GraphError {
     if (token === undefined) return tokenInvalid(place, "this token is not known");
     if (token.revoked_at !== 0) return tokenRevoked(place);
@@ -162,14 +162,20 @@ export class Tokens {
   }
 }
 
-/** Makes an app token that is not stored. It is for a caller who sends the app's secret, and for a request that needs no token (D-11, D-13). */
+/**
+ * Makes an app token that is not stored. Such an app token stands for a caller who sends the app's secret, and for a request that needs no token
+ * (D-11, D-13).
+ */
 export function tokenOfApp(app: AppFacts): Token {
   const none = { user: undefined, page: undefined, social_account: undefined, microblog_user: undefined };
   const never = { expires_at: 0, data_access_expires_at: 0, revoked_at: 0 };
   return { id: app.id, type: "app", app: app.id, ...none, scopes: [], issued_at: app.created_time, ...never };
 }
 
-/** Compares two digests in constant time if their lengths are equal. The length of a digest is not a secret. */
+/**
+ * Compares two digests in constant time if their lengths are equal. Digests of different lengths may be compared faster, because the length of a
+ * digest is not a secret.
+ */
 function isSameHex(one: string, other: string): boolean {
   const a = Buffer.from(one);
   const b = Buffer.from(other);

@@ -9,8 +9,8 @@ import { type ConfigFile, optionsOfFile } from "./read-config.ts";
 const CONFIG_FILE = "plaza.config.yaml";
 
 /**
- * Reads the config file that `--config` or PLAZA_CONFIG names. Without these, reads the file in the working folder, and returns undefined if that
- * file does not exist. Throws `ConfigProblem`.
+ * Reads the config file that `--config` or PLAZA_CONFIG names. If neither is set, the function reads the config file in the working folder, and
+ * returns undefined if that file does not exist. Throws `ConfigProblem`.
  */
 export async function findConfigFile({ config }: Readonly<Record<string, unknown>> = {}): Promise<ConfigFile | undefined> {
   const named = config ?? (environment().PLAZA_CONFIG || undefined);
@@ -41,7 +41,7 @@ export function configFileSchema(settings: readonly Setting[]): Record<string, u
     const shown = otherwise === undefined || typeof otherwise === "object" ? {} : { default: otherwise };
     return [name, { description: summary, ...read.schema, ...shown }] as const;
   });
-  // A key in the file may also be written with hyphens, like its flag.
+  // A key in the config file may also be written with hyphens, like the flag of the same option.
   const likeFlags = schemas.filter(([name]) => name.includes("_")).map(([name, schema]) => [`^${name.replaceAll("_", "-")}$`, schema]);
   return {
     $schema: "http://json-schema.org/draft-07/schema#",

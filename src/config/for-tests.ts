@@ -1,6 +1,6 @@
 /**
- * The options of a server in tests. They override the variables and `plaza.config.yaml`, which may give the ports and the data of a developer's own
- * server.
+ * The options of a server in tests. These options override the variables and `plaza.config.yaml`, which may give the ports and the data of a
+ * developer's own server.
  */
 export const forTests: Readonly<Record<string, unknown>> = {
   port: 0,

@@ -4,10 +4,13 @@ import { type Config, ConfigProblem } from "./config.ts";
 import { hosts, origins, port, publicUrl } from "./option-readers.ts";
 import { readFrom } from "./read-config.ts";
 
-/** The beginning of the message for an unknown host name. Bun gives this error no code. */
+/**
+ * The beginning of the message for an unknown host name. Plaza recognizes the error by its message, because Bun gives the error for an unknown host
+ * name no code.
+ */
 const UNKNOWN_HOST = "Failed to listen at ";
 
-/** Reads the value of `--port`. The port 0 picks a free port. Throws `ConfigProblem`. */
+/** Reads the value of `--port`. If the port is 0, the system picks a free port. Throws `ConfigProblem`. */
 export const portOf = (given: unknown): number => readFrom({ read: port }, given ?? 0, "--port");
 
 interface PagesGiven {
@@ -17,7 +20,9 @@ interface PagesGiven {
   readonly public_url?: unknown;
 }
 
-/** The guard for the web pages and hosts that a command serves in addition to loopback. Throws `ConfigProblem`. */
+/**
+ * Makes the guard that accepts only requests from loopback and from the web pages and hosts that a command's options allow. Throws `ConfigProblem`.
+ */
 export function pagesOf({ host = "localhost", allow_origin = [], allow_host = [], public_url }: PagesGiven): PageGuard {
   const url = public_url === undefined ? [] : [new URL(readFrom({ read: publicUrl }, public_url, "--public-url")).host];
   return new PageGuard({
@@ -50,7 +55,7 @@ export function addressOf(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-/** The guard against requests of web pages of other sites. Undefined if all pages are allowed. */
+/** The guard against requests of web pages of other sites. The guard is undefined if all pages are allowed. */
 export function pageGuardOf({ sandbox, allow_origin, allow_host, host, control_host, public_url, surface_hosts }: Config): PageGuard | undefined {
   if (!sandbox) return undefined;
   const configured = [

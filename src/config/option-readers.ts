@@ -9,7 +9,7 @@ import { trimmedEnd } from "#kernel/text";
 import type { NamedDatabase } from "#storage/database";
 import { surfaces } from "#surfaces/surfaces";
 
-/** The error about a wrong value of an option. The caller adds the name of the option to the message. */
+/** The error about a wrong value of an option. The function that catches the error adds the name of the option to the message. */
 export class ValueProblem extends Error {}
 
 type ValueSchema = Readonly<Record<string, unknown>>;
@@ -22,7 +22,7 @@ export interface ReadValue<T> {
 const reader = <T>(schema: ValueSchema, read: (value: unknown) => T): ReadValue<T> => Object.assign(read, { schema });
 
 const TEXT: ValueSchema = { type: "string", minLength: 1 };
-/** The schema of a list, which may also be one text with commas between the items. */
+/** The JSON Schema of an option whose value is a list or one text with commas between the items. */
 const LIST: ValueSchema = { type: ["array", "string"], items: TEXT };
 
 const shown = (value: unknown): string => (typeof value === "string" ? `"${value}"` : JSON.stringify(value));
@@ -77,7 +77,7 @@ export const oneOf = <const Word extends string>(words: readonly Word[]): ReadVa
     return word;
   });
 
-/** The items of a list, or of a text with commas between the items. */
+/** Returns the items of an option's value, which is a list or a text with commas between the items. */
 const listOf = (value: unknown): readonly unknown[] => {
   if (Array.isArray(value)) return value.flatMap((item) => (typeof item === "string" ? item.split(",") : [item]));
   return typeof value === "string" ? value.split(",") : [value];
@@ -92,7 +92,7 @@ const isCidr = (word: string): boolean => {
 
 const HOST = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9_](?:[a-z0-9_-]{0,62}))*$/i;
 
-/** Makes a reader for a list of words. `read` returns undefined for a wrong word. */
+/** Makes a reader for a list of words. The function `read` checks a word, and returns undefined if the word is wrong. */
 const all = (read: (word: string) => string | undefined, expected: string): ReadValue<readonly string[]> =>
   reader(LIST, (value) =>
     listOf(value).map((item) => {
@@ -150,8 +150,8 @@ export interface Stub {
 const STUB = /^(?:(GET|POST|DELETE):)?([a-z_]{1,50})\/(\w{1,100})$/;
 
 /**
- * Reads the files that answer for edges: `page/insights=insights.json`, or a map in the config file. In a list of the config file, a file's name may
- * contain commas.
+ * Reads the files with the responses for edges: `page/insights=insights.json`, or a map in the config file. The name of a file may contain commas if
+ * the config file gives a list.
  */
 export const stubs = reader<readonly Stub[]>({ anyOf: [LIST, { type: "object", additionalProperties: TEXT }] }, (value) => {
   const isMap = typeof value === "object" && value !== null && !Array.isArray(value);
@@ -220,8 +220,8 @@ export const dataPlace = reader(TEXT, (value) => {
 });
 
 /**
- * D-422: reads the folder for recordings, or a bucket with the common prefix of the objects' names. The message does not repeat the address, because
- * it may contain a key.
+ * D-422: reads the folder for recordings, or a bucket with the common prefix of the objects' names. The error message does not repeat the bucket's
+ * address, because the address may contain a key.
  */
 export const recordingsPlace = reader(TEXT, (value) => {
   const place = text(value);
@@ -236,9 +236,15 @@ export const recordingsPlace = reader(TEXT, (value) => {
   return place;
 });
 
-/** Matches a database with its name. The name is short, because it is a label of metrics and part of command lines. */
+/**
+ * Matches a database with its name, `name=postgres://…`. The name of a database is short, because metrics have it as a label and command lines
+ * contain it.
+ */
 const DATABASE = /^([a-z0-9][a-z0-9_-]{0,30})=(postgres(?:ql)?:\/\/\S+)$/;
-/** Splits a text into items. The address of a database with several hosts contains commas, so a word without a name belongs to the item before it. */
+/**
+ * Splits a text into items. The address of a database with several hosts contains commas, so a piece that does not begin with `name=` belongs to the
+ * item before it.
+ */
 function databaseItems(text: string): string[] {
   const items: string[] = [];
   for (const word of text.split(/[\s,]/)) {
@@ -249,7 +255,7 @@ function databaseItems(text: string): string[] {
   return items;
 }
 
-/** The greatest number of databases. A process has some connections to each database. */
+/** The greatest number of databases. The limit exists because each process keeps some connections to each database. */
 const DATABASES_MAX = 100;
 
 /** D-420: reads several databases: `eu1=postgres://…,eu2=postgres://…`, a list of such items, or a map in the config file. */
@@ -264,7 +270,7 @@ export const databases = reader<readonly NamedDatabase[]>(
     const found = items.flatMap((item) =>
       (typeof item === "string" ? databaseItems(item) : [""]).map((text) => {
         const [, name, url] = DATABASE.exec(text) ?? [];
-        // The address may contain a password, so the message does not repeat it.
+        // The error message does not repeat the database's address, because the address may contain a password.
         if (name === undefined || url === undefined)
           throw new ValueProblem(
             `${JSON.stringify(text.replace(/=.*$/s, "=…"))} is not name=postgres://…, with a name of at most 31 lower-case letters, digits, - and _`,
@@ -279,7 +285,7 @@ export const databases = reader<readonly NamedDatabase[]>(
   },
 );
 
-/** The shortest control key. 16 characters of base64 have 96 bits, which cannot be guessed. */
+/** The least number of characters of a control key. 16 characters of base64 have 96 bits, which cannot be guessed. */
 const CONTROL_KEY_CHARACTERS_MIN = 16;
 export const controlKey = reader(TEXT, (value) => {
   if (typeof value !== "string" || !/^[\x21-\x7e]+$/.test(value)) throw new ValueProblem("must be printable ASCII without spaces");
@@ -287,7 +293,7 @@ export const controlKey = reader(TEXT, (value) => {
 });
 export const isStrongControlKey = (key: string): boolean => key.length >= CONTROL_KEY_CHARACTERS_MIN;
 
-/** The size of a secret key, as AES-256 and HKDF require. Messages never contain the value of the key. */
+/** The size of a secret key, as AES-256 and HKDF require. Error messages about a secret key never contain its value. */
 export const SECRET_KEY_BYTES = 32;
 export const secretKey = reader<Uint8Array>(TEXT, (value) => {
   const written = typeof value === "string" ? value.trim() : "";

@@ -3,16 +3,16 @@ import type { ReadValue } from "./option-readers.ts";
 
 export interface Option {
   readonly name: string;
-  /** The name of the flag's value in the help, e.g. `N`. Absent for a flag without a value. */
+  /** The name of the flag's value in the help, e.g. `N`. The property is absent for a flag without a value. */
   readonly value?: string;
   /** Whether the flag `--no-…` exists as well. */
   readonly isNegatable?: true;
   readonly isRepeatable?: true;
   /** Whether the value is a secret. A secret has no flag, because everybody on the machine can read a program's command line. */
   readonly isSecret?: true;
-  /** Whether the value may contain a secret. Such a value can also be read from a file of its own (D-352). */
+  /** Whether the value may contain a secret. A value that may contain a secret can also be read from a file of its own (D-352). */
   readonly holdsSecret?: true;
-  /** Whether the option gives the path of the config file. The config file cannot have this option. */
+  /** Whether the option gives the path of the config file. The config file cannot contain the option that gives its path. */
   readonly isLeftOutOfFile?: true;
   readonly read: ReadValue<unknown>;
   readonly default: unknown;

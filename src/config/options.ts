@@ -196,7 +196,7 @@ export const own = {
     ...maybe("N", read.integer(1, PORT_MAX)),
     summary: "port without TLS that redirects each request to the TLS port of the graph",
   },
-  // D-21. `src/http/limits.ts` gives the reasons for these limits.
+  // D-21: the limits of requests, whose reasons are in `src/http/limits.ts`.
   body_bytes_max: { ...one("BYTES", read.integer(1024, BODY_BYTES_LIMIT), 1_048_576), summary: "largest body of a graph request" },
   header_bytes_max: {
     ...one("BYTES", read.integer(1024, HEADER_BYTES_LIMIT), 16_384),

@@ -59,7 +59,7 @@ export const commandWarnings = (environment: Values): string[] =>
 
 const OF_COMMANDS = ["control_url", "control_key", "data"].map(variableOf);
 
-/** The greatest number of warnings. A person does not read more. */
+/** The greatest number of warnings. A person would not read more warnings than this. */
 const WARNINGS_MAX = 20;
 
 /** Reads a value with a reader. `where` is the option as the operator wrote it. Throws `ConfigProblem` if the value is wrong. */
@@ -87,7 +87,9 @@ function fileValues({ path, values }: ConfigFile, options: readonly Option[]): V
   return found;
 }
 
-/** The least number of characters of the key for HMAC-SHA256. A character has at least four bits, so 32 characters have 128 bits. */
+/**
+ * The least number of characters of the key for HMAC-SHA256. Each character of the key has at least four random bits, so 32 characters have 128 bits.
+ */
 const SIGN_IN_KEY_CHARACTERS_MIN = 32;
 
 /** D-420: the first of several databases has the first world, so its URL becomes the value of `--data`. */

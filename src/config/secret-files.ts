@@ -15,7 +15,10 @@ const fileVariableOf = (variable: string): string => `${variable}_FILE`;
 
 export const FILE_VARIABLES: readonly string[] = IN_FILES.map(fileVariableOf);
 
-/** The greatest number of bytes that are read from a file. Keys and addresses are shorter, and a device file never ends. */
+/**
+ * The greatest number of bytes that are read from a file. The secrets, which are keys and addresses, are shorter than this limit; the limit exists
+ * because reading a device file would never end.
+ */
 const BYTES_MAX = 65_536;
 
 /** Returns the environment with the secrets that are in files. Throws `ConfigProblem` if a file cannot be read. */
@@ -31,7 +34,7 @@ export function environmentWithSecrets(given = environment()): Readonly<Record<s
   return { ...given, ...read };
 }
 
-/** Reads the secret from a file. A line break at the end does not belong to the secret, because editors add it. */
+/** Reads the secret from a file. A line break at the end of the file does not belong to the secret, because editors add this line break. */
 function secretIn(file: string, variable: string): string {
   const bytes = Buffer.alloc(BYTES_MAX + 1);
   let length = 0;

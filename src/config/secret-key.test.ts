@@ -1,4 +1,4 @@
-/** The key file is on the disk before any secret is sealed with its key, because without the file such a secret cannot be read. */
+/** Tests that the key file is on the disk before any secret is sealed with its key, because without the file such a secret could not be read. */
 import { expect, spyOn, test } from "bun:test";
 import * as fs from "node:fs";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";

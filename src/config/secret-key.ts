@@ -1,4 +1,4 @@
-/** The master keys. The keys that seal secrets and cursors are derived from them. */
+/** The master keys. The keys that seal secrets and cursors are derived from the master keys. */
 import { createHash } from "node:crypto";
 import { existsSync, linkSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,9 +13,9 @@ type RandomKey = (byteCount: number) => Uint8Array;
 type Keys = Pick<KeyRing, "current" | "previous">;
 
 /**
- * Finds the master keys: the configured ones, or else the ones in the key file in the data folder. The first start creates this file, which only its
- * owner can read. A server with its data in memory uses a random key. A sandbox on PostgreSQL uses a fixed key, so that all its processes have the
- * same one. The fixed key does not protect secrets, so `readConfig` refuses it outside the sandbox.
+ * Finds the master keys: the configured ones, or else the ones in the key file in the data folder. The first start of a server creates the key file,
+ * which only the file's owner can read. A server with its data in memory uses a random key. A sandbox on PostgreSQL uses a fixed key, so that all its
+ * processes have the same key. The fixed key does not protect secrets, so `readConfig` refuses the fixed key outside the sandbox.
  */
 export function keyRingOf(config: Config, randomKey: RandomKey): KeyRing {
   const { secret_key, further_secret_keys, data } = config;
@@ -37,11 +37,11 @@ const configured = (keys: Keys): KeyRing => ({
   rotate() {
     throw new Error("configured keys can be replaced only in the configuration");
   },
-  // The operator removes old keys from the configuration, so there is nothing to do here.
+  // This function has nothing to do for configured keys, because the operator removes old keys from the configuration.
   retire() {},
 });
 
-/** The keys that Plaza itself created. `save` writes them to the key file before they are used. */
+/** The keys that Plaza itself created. The function `save` writes a new key to the key file before the key is used. */
 class OwnKeys implements KeyRing {
   readonly isOwn = true;
   readonly #randomKey: RandomKey;
@@ -79,9 +79,9 @@ class OwnKeys implements KeyRing {
   }
 }
 
-// The key file has the current key in base64, and below it a line for each previous key with the time at which that key ends.
+// The first line of the key file is the current key in base64; each further line has a previous key and the time at which that key ends.
 
-/** The text of the key file. Previous keys without an end are left out, because they come from the configuration. */
+/** The text of the key file. Previous keys without an end time are not written to the key file, because these keys come from the configuration. */
 const textOf = ({ current, previous }: Keys): string =>
   [
     base64(current),
@@ -110,7 +110,7 @@ function keyIn(encoded: string, file: string): Uint8Array {
 }
 
 /**
- * Creates the key file under a temporary name, and links it to its name when it is complete. If two servers start for the first time at once, both
+ * Creates the key file under a temporary name, and links the complete file to its final name. If two servers start for the first time at once, both
  * use the key that was linked first.
  */
 function createFile(folder: string, file: string, text: string): void {

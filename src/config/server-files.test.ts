@@ -1,4 +1,4 @@
-/** The files of a server in its data folder, and who may read them. */
+/** Tests which files a server writes to its data folder, and who may read the files. */
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -49,7 +49,7 @@ test("without the sandbox, in memory and on PostgreSQL the key is not stored", (
 test("a replaced key is replaced in the folder, if the folder has it", () => {
   const data = temporaryFolder();
   const isOld = (key: string): boolean => key === "old-key";
-  // This folder has no stored key.
+  // The data folder of this test has no stored key.
   keepReplacedKey(sandbox(data), () => true, "new-key");
   expect(readdirSync(data)).toEqual([]);
   controlKeyOf(sandbox(data, "another"), randomSecret);

@@ -1,6 +1,6 @@
 /**
- * The files with which commands find a running server. They are in the server's data folder, and have the server's addresses and a sandbox's control
- * key. If a server has no data folder (memory, PostgreSQL), commands need options or variables to find it.
+ * The files with which commands find a running server. These files are in the server's data folder, and contain the server's addresses and a
+ * sandbox's control key. If a server has no data folder (memory, PostgreSQL), commands need options or variables to find the server.
  */
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ const folderOf = (data: string): string | undefined => (isFolder(data) ? data : 
 
 /**
  * Returns the key of the control API. A sandbox stores the key in its data folder, so that the key is the same after a restart. A key that the
- * operator configures replaces the stored one. Outside the sandbox the key is not stored. The caller must have locked the folder.
+ * operator configures replaces the stored key. Outside the sandbox the control key is not stored. The caller must have locked the folder.
  */
 export function controlKeyOf(config: Pick<Config, "control_key" | "data" | "sandbox">, randomSecret: (byteCount: number) => string): string {
   const folder = folderOf(config.data);
@@ -37,7 +37,7 @@ export function controlKeyOf(config: Pick<Config, "control_key" | "data" | "sand
   return key;
 }
 
-/** Stores a new key in the folder, if the stored key has been replaced. */
+/** Stores a new control key in the data folder, if the stored key has been replaced. */
 export function keepReplacedKey(config: Pick<Config, "data" | "sandbox">, isReplaced: (key: string) => boolean, key: string): void {
   const folder = folderOf(config.data);
   if (folder === undefined || !config.sandbox) return;
@@ -59,7 +59,7 @@ function readKey(file: string): string | undefined {
   }
 }
 
-/** Writes the addresses of the server to its file. Returns a function that deletes the file. */
+/** Writes the addresses of the server to a file in the data folder. Returns a function that deletes this file. */
 export function announceServer(config: Pick<Config, "data">, info: ServerInfo): () => void {
   const folder = folderOf(config.data);
   if (folder === undefined) return () => {};
@@ -75,7 +75,10 @@ export function findServer(data: string): { readonly info: ServerInfo | undefine
   return { info: readInfo(join(folder, SERVER_FILE)), controlKey: readKey(join(folder, KEY_FILE)) };
 }
 
-/** Reads the server's file. A killed server leaves its file behind, so the result is undefined if the server's process no longer runs. */
+/**
+ * Reads the file with the server's addresses. A killed server leaves this file behind, so the result is undefined if the server's process no longer
+ * runs.
+ */
 function readInfo(file: string): ServerInfo | undefined {
   try {
     const info = JSON.parse(readFileSync(file, "utf8")) as ServerInfo;

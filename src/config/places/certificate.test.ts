@@ -64,7 +64,7 @@ test("a renewed certificate is used when both files have been written; until the
   check();
   expect(heard.slice(1)).toEqual(["the renewed one is used", "renewed until 2126"]);
   expect(certificate.current).toEqual({ cert: renewedCertificate, key: renewedKey });
-  // If the same problem comes again after a time without it, it is reported again.
+  // If a problem with the certificate ends and the same problem occurs later, the problem is reported again.
   writeFileSync(keyFile, receiverKey);
   check();
   expect(heard.slice(3)).toEqual([mixed]);

@@ -81,7 +81,7 @@ describe("the config file", () => {
     await expect(findConfigFile({ config: missing })).rejects.toThrow(`--config: ${missing} cannot be read: ENOENT`);
     variables({ PLAZA_CONFIG: missing });
     await expect(findConfigFile()).rejects.toThrow(`--config: ${missing} cannot be read: ENOENT`);
-    // An empty variable gives no file, and the working folder has none.
+    // An empty variable names no config file, and the working folder contains no config file.
     variables({ PLAZA_CONFIG: "" });
     expect(await findConfigFile()).toBeUndefined();
     mkdirSync(join(folder, "folder.yaml"));
