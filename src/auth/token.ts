@@ -15,8 +15,8 @@ export interface Token {
   readonly microblog_user: NodeId | undefined;
   readonly scopes: readonly string[];
   /**
-   * The time at which the token expires. This time and the two times below are in Unix seconds. As in the response of `debug_token`, 0 means that the
-   * token never expires.
+   * The times `issued_at`, `expires_at` and `data_access_expires_at` are in Unix seconds. As in the response of `debug_token`, an `expires_at` of 0
+   * means that the token never expires.
    */
   readonly issued_at: number;
   readonly expires_at: number;

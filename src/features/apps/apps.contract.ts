@@ -24,7 +24,7 @@ export const appNode: FieldSet<AppRow> = {
       policy: ownApp,
       // VER-7e: the field `migrations` says for each migration whose transition period has begun whether the migration is on for the app.
       of: (row, { world, isMigrated }) => {
-        // The migrations come from the row and not from the cached facts, because an update may have written the row a moment ago (D-33).
+        // The migrations are read from the app's row and not from the cached facts, because an update may have written the row a moment ago (D-33).
         const app = { created_time: row.created_time, migrations: JSON.parse(row.migrations) };
         return Object.fromEntries(world.calendar.migrations.map(({ name }) => [name, isMigrated(name, app)]));
       },

@@ -11,7 +11,7 @@ import { randomKey } from "#system";
 import { resealSecret } from "./apps.store.ts";
 
 const SEALING_KEY = "/v1/sealing-key";
-/** The number of apps, which is more than the job takes in one transaction. */
+/** The number of apps in the test, which is more than the job seals in one transaction. */
 const APPS = 250;
 
 const ownKeys = () => keyRingOf({ data: ":memory:", secret_key: undefined, further_secret_keys: [] } as unknown as Config, randomKey);
@@ -48,7 +48,7 @@ onEachDatabase("D-171: the sealing key is replaced", (database) => {
     const rotated = await request("POST", `${SEALING_KEY}/rotate`, { overlap_seconds: 3_600 });
     expect(rotated).toMatchObject({ status: 200, body: { previous: [{ key_id: old, valid_until: 1_795_003_600 }] } });
     expect(rotated.body.waiting).toBe(3 * APPS + 1);
-    // The export is the same before the job has run.
+    // Until the job has run, the export of the world equals the export from before the key was replaced.
     expect(await exported()).toEqual(before);
     await plaza.world.work.runDue();
     expect((await request("GET", SEALING_KEY)).body).toMatchObject({ previous: [{ key_id: old }], waiting: 0 });
@@ -111,7 +111,10 @@ onEachDatabase("D-171: the sealing key is replaced", (database) => {
 onEachDatabase("D-171: previous keys that stay", (database) => {
   const NOW_MS = 1_795_000_000_000;
 
-  /** Returns the milliseconds after which the job looks at previous keys with these ends once more, or undefined if the job is not scheduled. */
+  /**
+   * Returns the milliseconds after which the job runs again if the previous keys have these end times, or undefined if the job is not scheduled
+   * again.
+   */
   async function askedAgainIn(...ends: readonly (number | undefined)[]): Promise<number | undefined> {
     const previous = ends.map((end, at) => ({ key: new Uint8Array(32).fill(at), untilMs: end === undefined ? undefined : NOW_MS + end }));
     const keys = { current: new Uint8Array(32).fill(9), previous, isOwn: true, rotate: () => {}, retire: () => {} };
@@ -125,7 +128,7 @@ onEachDatabase("D-171: previous keys that stay", (database) => {
   test("are checked at the end of the first one, and each hour while another world still needs one", async () => {
     expect([await askedAgainIn(5_000), await askedAgainIn(9_000, 5_000, undefined, 7_000)]).toEqual([5_000, 5_000]);
     expect([await askedAgainIn(0), await askedAgainIn(-1, 5_000), await askedAgainIn(1)]).toEqual([3_600_000, 3_600_000, 1]);
-    // A previous key that the configuration gives has no time at which it ends.
+    // A previous key that the configuration gives has no end time.
     expect([await askedAgainIn(), await askedAgainIn(undefined)]).toEqual([undefined, undefined]);
   });
 });

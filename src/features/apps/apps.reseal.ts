@@ -7,7 +7,7 @@ import { SealBroken, type Sealer } from "#storage/sealing";
 import { countSealedOtherwise, listApps, resealSecret } from "./apps.store.ts";
 
 const KIND = "reseal_secrets";
-/** The key of the job; each world has only one job of this kind. */
+/** The key of the job in the job table; each world has only one job that seals secrets again. */
 const KEY = "world";
 /** The number of apps whose secrets one transaction seals with the new key. */
 const APPS_MAX = 100;

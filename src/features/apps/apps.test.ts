@@ -43,7 +43,7 @@ onEachDatabase("apps", (database) => {
       ...{ require_appsecret_proof: false, allow_tokenless_events: false, automatic_event_logging: false, access_level: "advanced" },
       ...{ messaging_access: true, event_name_limit: 1_000, event_schemas: {}, migrations: {}, subscriptions: [], roles: [] },
     });
-    // A secret has 128 bits, six in each character.
+    // An app's secret has 128 bits, of which each character has six.
     expect(String(secret)).toMatch(/^[\w-]{22}$/);
   });
 
@@ -109,7 +109,7 @@ onEachDatabase("apps", (database) => {
     expect(await create("page", "VIP")).toBe(200);
     await turn(true);
     expect(await create("page", "Vip")).toBe(400);
-    // The other app is unchanged.
+    // The app that the request did not name is unchanged.
     expect(await create("other-app", "viP")).toBe(200);
     await turn(false);
     expect(await create("page", "Vip")).toBe(200);

@@ -41,7 +41,7 @@ const role = closedMap({
 /** LIM-1: the number of distinct event names that an app may have by default. */
 const EVENT_NAME_LIMIT = 1_000;
 
-/** The greatest number of addresses to which the login of an app may return. An app has one address for each of its environments. */
+/** The greatest number of addresses to which the login of an app may return. An app usually has one such address for each of its environments. */
 const REDIRECT_URIS_MAX = 100;
 /** D-381: an absolute address without a fragment (RFC 6749, 3.1.2). Most schemes are allowed, because apps on phones have schemes of their own. */
 const redirectUri = Type.String({ maxLength: 2_000, pattern: '^(?!(?:javascript|data|vbscript|blob|file):)[a-z][a-z0-9+.-]*:[!-"$-~]+$' });
@@ -104,8 +104,8 @@ type Entry = Static<typeof entry>;
 const SECRET_BYTES = 16;
 
 /**
- * The greatest number of event schemas of an app, and the greatest length of all of them as JSON. The limits exist because the schemas are read
- * together with the other facts about the app.
+ * The greatest number of event schemas of an app, and the greatest length of all its schemas as JSON. The limits exist because Plaza reads the
+ * schemas each time it reads the other facts about the app.
  */
 const EVENT_SCHEMAS_MAX = 100;
 const EVENT_SCHEMAS_CHARACTERS_MAX = 65_536;
@@ -133,7 +133,7 @@ function recordOf(input: Entry, world: World): AppFacts {
   return { created_time: unixSeconds(world.clock), ...facts, secret_hash: hashOf(secret), sealed_secret: world.sealer.seal(secret) };
 }
 
-/** Saves the webhooks and roles in an app's entry, which are stored in tables of their own. */
+/** Saves the webhooks and roles of an app from its entry in a world file. Tables other than that of apps store them. */
 async function saveWebhooksAndRoles(tx: Transaction, given: Entry, world: World): Promise<void> {
   await world.ports.get("webhook_subscription_writes").saveOfApp(tx, given.id, given, world);
   for (const [index, { user, microblog_user, role }] of given.roles.entries()) {
@@ -147,15 +147,18 @@ async function saveWebhooksAndRoles(tx: Transaction, given: Entry, world: World)
 const callbackWithout = ({ verify_token: _, ...rest }: Callback): Callback => rest;
 
 /**
- * Returns the callback of an entry. If the callback has no verify token, but the same address as the stored callback, the stored verify token is
- * added.
+ * Returns the callback of an app's entry in a world file. If the callback has no verify token, but the same address as the stored callback, the
+ * stored verify token is added.
  */
 function callbackKept(given: Callback | undefined, stored: Callback | undefined): Callback | undefined {
   if (given === undefined || given.verify_token !== undefined || stored?.verify_token === undefined || stored.url !== given.url) return given;
   return { ...given, verify_token: stored.verify_token };
 }
 
-/** Returns the entry after `change` was applied to each of its callbacks. For the app's own callback, `change` gets no `object`. */
+/**
+ * Returns an app's entry in a world file after the function `change` was applied to each callback of the entry. For the app's own callback, `change`
+ * gets no `object`.
+ */
 function withCallbacks(input: Entry, change: (given: Callback, object?: string) => Callback | undefined): Entry {
   const changed = (given: Callback | undefined, of?: string) => {
     const made = given === undefined ? undefined : change(given, of);

@@ -17,8 +17,8 @@ declare module "#kernel/ports" {
 }
 
 /**
- * The cached fact that a person works for a business. The cache has no entry for a person who does not work for the business. The store invalidates
- * the entry when a person leaves the business.
+ * The cached fact that a person works for a business. The cache has no entry for a person who does not work for the business. The store removes the
+ * cached fact when a person leaves the business.
  */
 export const businessPersonFact = "business_person";
 export const businessPersonKey = (business: string, user: string): string => `${business} ${user}`;

@@ -45,7 +45,7 @@ onEachDatabase("events of a business messaging account", (database) => {
       { body: { account: "4001", field: "messages", value: "x" }, status: 400, parameter: "value" },
       { body: { account: "6001", field: "messages", value: {} }, status: 422, parameter: "account" },
       { body: { account: "4009", field: "messages", value: {} }, status: 422, parameter: "account" },
-      // The phone number is one of another account, then an unknown one, then the id of the account itself.
+      // The requests name, one after the other, a phone number of another account, an unknown phone number, and the id of the account itself.
       { body: { account: "4001", phone_number: "4102", field: "messages", value: {} }, status: 422, parameter: "phone_number" },
       { body: { account: "4001", phone_number: "4109", field: "messages", value: {} }, status: 422, parameter: "phone_number" },
       { body: { account: "4001", phone_number: "4001", field: "messages", value: {} }, status: 422, parameter: "phone_number" },

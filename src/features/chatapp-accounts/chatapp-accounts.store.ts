@@ -70,7 +70,7 @@ export async function deleteAccount(tx: Transaction, id: NodeId): Promise<boolea
 }
 
 /**
- * Locks an account. Transactions take this lock to set an override (D-57), or to remove the account, number or subscription that an override needs.
+ * Locks an account. Transactions lock the account to set an override (D-57), or to remove the account, number or subscription that an override needs.
  * The lock prevents an override from being set while its account, number or subscription is removed.
  */
 export const lockAccount = (tx: Transaction, account: string): Promise<void> => tx.lock("chatapp_account", account);

@@ -5,7 +5,7 @@
 import { Type } from "typebox";
 import { defineWebhookField, type WebhookField } from "#webhooks/catalogue/field";
 
-/** D-62: the schema of payloads that the document does not show. The schema accepts any object. */
+/** D-62: the schema of payloads that the document does not show. The schema of such a payload accepts any object. */
 const anyObject = Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}));
 
 type ChatappField = WebhookField<typeof anyObject>;
@@ -14,7 +14,7 @@ interface FieldDefinition {
   readonly field: string;
   readonly clause: string;
   readonly summary: string;
-  /** The properties in the example payload that only this field has. */
+  /** The properties in the example payload that are specific to this webhook field. */
   readonly example?: object;
 }
 

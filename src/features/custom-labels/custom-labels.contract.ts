@@ -20,14 +20,14 @@ const id: Field<LabelRow> = { schema: Type.String(), policy: pageMessaging };
 const name: Field<LabelRow> = { schema: Type.String(), policy: pageMessaging };
 const pageLabelName: Field<LabelRow> = { schema: Type.String(), policy: pageMessaging, of: (row) => row.name };
 
-/** D-36: the fields of a label in lists and in the response to its creation (A2). The default fields are `id` and `name`. */
+/** D-36: the fields of a label in lists and in the response to its creation (A2). By default, these responses have `id` and `name`. */
 const labelInList: FieldSet<LabelRow> = {
   fields: { id, name, page: pageField(pageMessaging), page_label_name: { ...pageLabelName, onlyIn: "clients" } },
   defaults: ["id", "name"],
   clientsDefaults: ["id", "name", "page_label_name"],
 };
 
-/** D-36: the fields of a label that is read by its id. The default fields are `id` and `page_label_name`. */
+/** D-36: the fields of a label that is read by its id. By default, a label that is read by its id has `id` and `page_label_name`. */
 export const labelNode: FieldSet<LabelRow> = {
   fields: { id, page_label_name: pageLabelName, page: pageField(pageMessaging), name: { ...name, onlyIn: "clients" } },
   defaults: ["id", "page_label_name"],

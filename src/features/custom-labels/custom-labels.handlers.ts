@@ -41,8 +41,8 @@ export async function handleCreateLabel(request: CreateLabel, tx: Transaction) {
   const most = readSetting(world, labelsPerPageMax);
   // D-82: if the migration is on for the app, names of labels that differ only in upper and lower case count as equal.
   const ignoresCase = request.isMigrated("label_names_case_insensitive");
-  // The three queries run at the same time, so that they take one round trip on PostgreSQL, because other writes wait for the lock. If the label is
-  // refused, the transaction is rolled back.
+  // The three queries run at the same time, so that they take one round trip on PostgreSQL: during this time, other writes wait for the lock of the
+  // page's labels. If the new label is refused, the transaction is rolled back.
   const [hasPlace, subscribers, id] = await Promise.all([
     reservePlace(tx, node.id, name, { most, ignoresCase }),
     world.webhooks.subscribersOf(tx, labelWebhook, node.id),
@@ -84,12 +84,12 @@ export async function handleDetachLabel(request: LabelOfUser, tx: Transaction) {
 }
 
 /**
- * Locks the labels of the page and returns the label of the request. Throws if the label was deleted a moment ago, or if the page-scoped id is not
- * the id of a person of the page (D-21).
+ * Locks the labels of the page and returns the label that the request names. Throws if the label was deleted a moment ago, or if the page-scoped id
+ * is not the id of a person of the page (D-21).
  */
 async function requirePerson(request: LabelOfUser, tx: Transaction): Promise<LabelRow> {
   const { node, params, world } = request;
-  // The lock prevents a deletion of the label after it was read and before the change is written.
+  // The lock prevents another transaction from deleting the label after this transaction has read it and before this transaction is committed.
   await tx.lock("labels", node.owner);
   const label = await findLabel(tx, node.owner, node.id);
   if (label === undefined) throw notFoundNode(request);

@@ -21,8 +21,8 @@ export const customLabelMigrations: readonly Migration[] = [
     name: "tables",
     statements: [
       "CREATE TABLE labels (page BIGINT NOT NULL, id BIGINT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (page, id)) WITHOUT ROWID",
-      // The names of labels are in a table of their own. With an index on `labels` instead, SQLite would read all labels of the page and not use the
-      // index.
+      // The names of labels are in a table of their own. With an index on the table `labels` instead of the table `label_names`, SQLite would read
+      // all labels of the page and not use the index.
       `CREATE TABLE label_names (page BIGINT NOT NULL, name_folded TEXT NOT NULL, label BIGINT NOT NULL, name TEXT NOT NULL,
         PRIMARY KEY (page, name_folded, label)) WITHOUT ROWID`,
       // D-40: the number of labels of a page is stored, because each creation checks the limit.
@@ -53,7 +53,7 @@ export function listLabelsOfPerson(reader: Reader, page: NodeId, psid: NodeId, r
   );
 }
 
-/** Returns the labels of a page that have this name. Upper and lower case count as equal. */
+/** Returns the labels of a page that have this name. The comparison of names ignores upper and lower case. */
 export function findLabelsByName(reader: Reader, page: NodeId, name: string): Promise<{ id: string; name: string }[]> {
   return reader.all(sql`
     SELECT CAST(n.label AS TEXT) AS id, n.name FROM label_names n
@@ -70,7 +70,8 @@ export const countLabel = (tx: Transaction, page: NodeId): Promise<void> =>
  * or a label with this name.
  */
 export async function reservePlace(tx: Transaction, page: NodeId, name: string, { most, ignoresCase }: NameRules): Promise<boolean> {
-  // One SQL statement checks and changes the number, because other writes of the page wait for the lock during each round trip to the database.
+  // One SQL statement checks and changes the page's number of labels, because other writes of the page wait for the lock during each round trip to
+  // the database.
   const changed = await tx.run(sql`
     INSERT INTO label_counts (page, labels)
     SELECT CAST(${page} AS BIGINT), 1 WHERE NOT EXISTS (
@@ -87,8 +88,8 @@ interface NameRules {
 }
 
 /**
- * Stores a new label. The caller must also count the label, with `reservePlace` or `countLabel`. Returns false, and stores nothing, if the label's id
- * is used already.
+ * Stores a new label. The caller must also add the label to the page's number of labels, with `reservePlace` or `countLabel`. Returns false, and
+ * stores nothing, if the label's id is used already.
  */
 export async function insertLabel(tx: Transaction, page: NodeId, id: NodeId, name: string): Promise<boolean> {
   if (!(await table.insert(tx, { page, id, name }))) return false;

@@ -49,7 +49,7 @@ export async function handleListAccounts({ caller, world, node, page }: ListRequ
   return { ...found, rows: made };
 }
 
-/** Returns the first of the values for which a token is stored; undefined if no such token is stored. */
+/** Returns the first of the given token values that belongs to a stored token; undefined if none of them does. */
 async function findStored(reader: Reader, values: readonly string[]): Promise<string | undefined> {
   for (const value of values) if ((await findTokenByHash(reader, hashOf(value))) !== undefined) return value;
   return undefined;

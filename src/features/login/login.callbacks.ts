@@ -11,10 +11,10 @@ import { objectIn, signedRequest } from "./login.signed-request.ts";
 import { answerDeletion, insertDeletion } from "./login.store.ts";
 
 const KIND = "login_callback";
-/** The longest time for the app's response, which is the same as for the handshake of a callback. */
+/** The longest time that Plaza waits for the app's response to a signed request. The handshake of a callback has the same limit. */
 const DEADLINE_MS = 15_000;
 const RESPONSE_BYTES_MAX = 65_536;
-/** The number of attempts before Plaza gives up. */
+/** The number of times that Plaza tries to send a signed request before it gives up. */
 const ATTEMPTS_MAX = 5;
 const WAIT_MS = 3_600_000;
 
@@ -25,15 +25,15 @@ interface Payload {
   readonly person: NodeId;
   readonly issued_at: number;
   /**
-   * The number of this attempt; the first attempt is 1. The payload has this number because each attempt is a job of its own, so the number of runs
-   * of the job does not count the attempts.
+   * The number of this attempt; the first attempt is 1. The payload of the job has this number because each attempt is a job of its own, so the
+   * number of runs of one job does not count the attempts.
    */
   readonly attempt: number;
 }
 
 /**
- * Schedules the signed request that tells an app that a person removed it. The key of the job has the app and the person, because a person can remove
- * an app only once between two logins.
+ * Schedules the signed request that tells an app that a person removed it. The key of the job consists of the app's and the person's id, because a
+ * person can remove an app only once between two logins.
  */
 export async function scheduleDeauthorization(tx: Transaction, world: World, app: AppFacts, person: NodeId): Promise<void> {
   if (app.deauthorize_url !== undefined)
@@ -83,13 +83,13 @@ export const callbackJob: JobKind<World> = {
   },
 };
 
-/** The body of the app's response if its status is 200 to 299, or the reason why there is no such body. */
+/** The body of the app's response if its status is 200 to 299, or the reason why Plaza got no such response. */
 interface Answer {
   readonly body?: string;
   readonly url?: string;
   readonly confirmation_code?: string;
   readonly problem?: string;
-  /** The property is true if another attempt would be useless, so that Plaza makes no further attempt. */
+  /** The property is true if sending the signed request again would be useless, so that Plaza makes no further attempt. */
   readonly isFinal?: true;
 }
 

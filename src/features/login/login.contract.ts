@@ -6,7 +6,10 @@ import { taskMissing } from "#kernel/errors";
 import type { AccountRow } from "./login.accounts.ts";
 import { hasLogin } from "./login.permissions.ts";
 
-/** D-382: the policy of exchanges. Only the app itself may exchange codes and tokens; the app identifies itself by its id and its secret. */
+/**
+ * D-382: the policy of requests that exchange a code or a token. Only the app itself may exchange codes and tokens; the app identifies itself by its
+ * id and its secret.
+ */
 export const loginClient = definePolicy({
   name: "loginClient",
   summary: "the app, by `client_id` and `client_secret`",
@@ -47,7 +50,10 @@ export const ownPages = definePolicy({
 const access = { clauses: [], surfaces: [], versions: "platform", errorForm: "wrapped" } as const satisfies Partial<Access>;
 const onBase = { ...access, clientsSurfaces: ["base"], scheme: "anywhere" } as const satisfies Partial<Access>;
 
-/** The response of an exchange. If a code is exchanged at the host of the alternate flow, the response also has `user_id` and `permissions`. */
+/**
+ * The response to an exchange of a code or token. If a code is exchanged at the host of the alternate flow, the response also has `user_id` and
+ * `permissions`.
+ */
 const issued = Type.Object({
   access_token: Type.String(),
   token_type: Type.Optional(Type.String()),

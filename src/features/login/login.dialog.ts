@@ -29,19 +29,22 @@ export const PEOPLE_SHOWN_MAX = 100;
 interface Person {
   readonly id: string;
   readonly name: string;
-  /** The permissions for which the dialog does not ask the person again, because she declined them before. */
+  /** The permissions for which the dialog does not ask the person again, because the person declined them at an earlier login. */
   readonly declined: readonly string[];
 }
 
 export interface Form {
   readonly kind: "form";
   readonly app: string;
-  /** The person who signed in. In a sandbox without a sign-in page, the list has the first people as whom one can log in. */
+  /** The person who signed in. In a sandbox without a sign-in page nobody has signed in, and the list has the first people who can log in. */
   readonly people: readonly Person[];
   readonly isSignedIn: boolean;
   /** The permissions that the person can grant or decline. */
   readonly scopes: readonly string[];
-  /** A hidden field of the form. The field has the checked request in encrypted form, and only the browser that got the page can use it. */
+  /**
+   * A hidden field of the form. The hidden field has the checked request in encrypted form, and only the browser that got the page can send the field
+   * back.
+   */
   readonly form_token: string;
   readonly redirect_uri: string;
 }
@@ -50,7 +53,7 @@ const PURPOSE = "login form";
 interface SealedForm extends Asked {
   readonly purpose: typeof PURPOSE;
   readonly world: string;
-  /** The hash of the browser's cookie. */
+  /** The hash of the cookie of the browser that opened the dialog. */
   readonly cookie: string;
   readonly ends_at: number;
   /** The id of the person who signed in; undefined if the form asks who the person is. */
@@ -58,8 +61,8 @@ interface SealedForm extends Asked {
 }
 
 /**
- * Checks an app's request to open the dialog, and returns the form. `browser` is the random value that this browser has in a cookie. If `signIn` is
- * undefined, the form asks who the person is.
+ * Checks an app's request to open the dialog, and returns the form. The parameter `browser` is the random value that the person's browser has in a
+ * cookie. If `signIn` is undefined, the form asks who the person is.
  */
 export async function openDialog(
   world: World,
@@ -92,8 +95,8 @@ export async function openDialog(
 }
 
 /**
- * Handles the form that the person sent. If `isChosen` is true, the form must say who the person is. If `isChosen` is false, the form must belong to
- * a person who signed in.
+ * Handles the form that the person sent. If `isChosen` is true, the form of the dialog must say who the person is. If `isChosen` is false, the form
+ * must belong to a person who signed in.
  */
 export async function answerDialog(
   world: World,

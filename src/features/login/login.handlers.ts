@@ -41,7 +41,7 @@ async function exchangeCode({ caller, params, world, graphRequest }: Exchange): 
   const ended = await world.database.write(async (tx): Promise<Issued | GraphError> => {
     const now = unixSeconds(world.clock);
     const stored = await findCode(tx, hash);
-    // For a code of another app, or of the other host, the response is the same as for a code that does not exist.
+    // If the code belongs to another app, or to the other host, the response is the same as if the code did not exist.
     if (stored === undefined || stored.app !== caller.app.id || stored.is_account !== isAccountHost) return refusedCode("is not a code of this app");
     if (stored.used_at !== 0 || !(await useCode(tx, hash, now))) {
       await revokeAll(tx, world, hash);
@@ -62,8 +62,8 @@ async function exchangeCode({ caller, params, world, graphRequest }: Exchange): 
 }
 
 /**
- * Returns why the code verifier is wrong (RFC 7636, 4.6). A verifier without a challenge is refused as well, because somebody may have removed the
- * challenge from the dialog's address.
+ * Returns the reason why the request's code verifier is wrong (RFC 7636, 4.6). A code verifier is also refused if the dialog was opened without a
+ * code challenge, because somebody may have removed the challenge from the dialog's address.
  */
 function verifierProblem(challenge: string, verifier: string | undefined): string | undefined {
   if (challenge === "") return verifier === undefined ? undefined : "was sent, but the dialog was opened without code_challenge";
@@ -78,7 +78,10 @@ async function revokeAll(tx: Transaction, world: World, code: string): Promise<v
   for (const token of await listTokensOf(tx, code)) await world.tokens.revokeById(tx, token, now);
 }
 
-/** Exchanges a short-lived token of a user for a long-lived token. The parameter with the short-lived token has the same name as the exchange. */
+/**
+ * Exchanges a short-lived token of a user for a long-lived token. The parameter that has the short-lived token has the name that `grant_type` gives
+ * to the exchange.
+ */
 async function exchangeToken({ caller, world, graphRequest }: Exchange, name: string): Promise<Issued> {
   const given = graphRequest.body[name] ?? graphRequest.query[name];
   if (typeof given !== "string" || given === "") throw invalidParameter(name, "is required; send the token that you exchange");

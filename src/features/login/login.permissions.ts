@@ -33,7 +33,8 @@ interface Decision {
 
 /**
  * For each permission that the app requested, stores whether the person granted or declined the permission. Returns the permissions of the new token:
- * the permissions that the person granted now, and those that she granted earlier and that the app did not ask for now.
+ * the permissions that the person granted in this login, and the permissions that the person granted earlier and that the app did not request in this
+ * login.
  */
 export async function decide(tx: Transaction, app: NodeId, person: NodeId, { asked, granted: chosen, isRerequest }: Decision): Promise<string[]> {
   const known = await listPermissions(tx, app, person);
@@ -54,7 +55,7 @@ export async function removePermission(tx: Transaction, app: NodeId, person: Nod
   await savePermission(tx, app, person, { permission, status: "declined" });
 }
 
-/** Revokes all tokens that the app has for the person, and schedules a signed request that tells the app about it. */
+/** Revokes all tokens that the app has for the person, and schedules a signed request that tells the app that the person removed it. */
 export async function removeApp(tx: Transaction, world: World, app: AppFacts, person: NodeId): Promise<void> {
   for (const hash of await endTokensOfPerson(tx, app.id, person, revocationTime(unixSeconds(world.clock)))) tx.invalidate(tokenFact, hash);
   await deletePermissions(tx, app.id, person);

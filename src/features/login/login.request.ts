@@ -30,8 +30,8 @@ export interface Redirect {
 const ANSWERS = ["code", "token", "granted_scopes"] as const;
 type Answer = (typeof ANSWERS)[number];
 /**
- * The accepted values of `auth_type`. With `rerequest`, the dialog asks for declined permissions again. The values `reauthenticate` and `reauthorize`
- * have no effect, because each dialog of Plaza requires a new sign-in anyway.
+ * The accepted values of `auth_type`. With the value `rerequest`, the dialog asks again for permissions that the person declined. The values
+ * `reauthenticate` and `reauthorize` have no effect, because each dialog of Plaza requires a new sign-in anyway.
  */
 const AUTH_TYPES = ["rerequest", "reauthenticate", "reauthorize"];
 

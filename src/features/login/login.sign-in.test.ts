@@ -36,7 +36,7 @@ onEachDatabase("who signed in", (database) => {
       return new URL(answer.kind === "sign_in" ? answer.location : "none:");
     };
     const nonce = (await sent()).searchParams.get("nonce") ?? "";
-    /** An answer of the operator's page. */
+    /** Makes an answer of the operator's sign-in page. */
     const signed = (changed: object = {}, key = KEY) =>
       signedRequest({ user_id: surface === "base" ? "3001" : "5001", nonce, issued_at: NOW, ...changed }, key);
     return { plaza, ask, sent, signed, dialog };
@@ -51,14 +51,15 @@ onEachDatabase("who signed in", (database) => {
     const form = await ask(signed());
     if (form.kind !== "form") throw new Error(JSON.stringify(form));
     expect(form).toMatchObject({ isSignedIn: true, people: [{ id: "3001", name: "Ada", declined: [] }] });
-    // The form cannot say that somebody else answers it.
+    // A person cannot change the form of the dialog so that it counts as the form of another person.
     const fields = new URLSearchParams({ form_token: form.form_token, person: "3002", person_id: "3002", scope: "email", action: "allow" });
     const answer = await answerDialog(plaza.world, "base", fields, BROWSER, false);
     const code = new URL(answer.kind === "redirect" ? answer.location : "none:").searchParams.get("code") ?? "";
     const query = { client_id: "1001", client_secret: "s3cret", redirect_uri: BACK, code };
     const { body } = await plaza.get("/oauth/access_token", { query });
     expect((await plaza.get("/v26.0/me", { bearer: body.access_token })).body).toEqual({ id: "3001", name: "Ada" });
-    // A form of a sandbox, in which people choose, is not accepted here, and a form of this page is not accepted in a sandbox.
+    // A server with a sign-in page refuses the form of a sandbox, in which people choose who they are, and a sandbox without such a page refuses a
+    // form of this server.
     const chosen = await openDialog(plaza.world, "base", new URL(dialog).searchParams, BROWSER);
     fields.set("form_token", chosen.kind === "form" ? chosen.form_token : "");
     expect((await answerDialog(plaza.world, "base", fields, BROWSER, false)).kind).toBe("problem");
@@ -85,13 +86,14 @@ onEachDatabase("who signed in", (database) => {
       expect(await problemOf(signed({ issued_at }))).toContain("issued_at must be the current time");
     for (const user_id of ["5001", "3999", 3001, "", undefined, "x"])
       expect(await problemOf(signed({ user_id }))).toContain("user_id must be the id of a user");
-    // Refused answers were not used up. Of several requests with one answer at once, one succeeds, and the people of the others sign in again.
+    // The answers of the sign-in page that were refused do not count as used. If several requests have the same answer at the same time, one request
+    // succeeds, and the senders of the others have to sign in again.
     const kinds = await Promise.all(Array.from({ length: 6 }, () => problemOf(signed(), BROWSER, NOW + 119)));
     expect(kinds.sort()).toEqual(["form", ...Array.from({ length: 5 }, () => "sign_in")]);
     expect(await problemOf(`${signature}=.${payload}`)).toBe("sign_in");
     const again = await ask(signed());
     expect(again.kind === "sign_in" ? again.location : "").not.toContain("signed_in");
-    // A used answer is forgotten after its time.
+    // Plaza deletes a used answer of the sign-in page after the answer has expired.
     expect((await ask(signed({ issued_at: NOW + 600 }), BROWSER, NOW + 600)).kind).toBe("form");
   });
 

@@ -53,24 +53,24 @@ export async function personSignedIn(world: World, signIn: SignIn, isAccount: bo
   const id = typeof user_id === "string" ? user_id : "";
   const person = isNodeId(id) ? await findPerson(world.database.reader, world, isAccount, id) : undefined;
   if (person === undefined) return refusal(`user_id must be the id of ${isAccount ? "a social account" : "a user"} of this world, as a text`);
-  // The hash of the payload identifies the answer, because base64url can write the same signature in several ways.
+  // The hash of the payload, and not the signature, identifies the answer, because base64url can write the same signature in several ways.
   const isNew = await world.database.write((tx) => useSignIn(tx, hashOf(signed.encoded), Math.ceil(endsAt), signIn.nowSeconds));
-  // If a person reloads the dialog, the answer was used before, so she must sign in again.
+  // A person who reloads the dialog sends an answer that was used before, and must sign in again.
   return isNew ? person : toPage(signIn, browser);
 }
 
 const refusal = (reason: string): Problem => problem(`The answer of the sign-in page was refused: ${reason}.`);
 
 /**
- * Returns the nonce, a text that the sign-in page must send back. The nonce is a hash of the browser's cookie, so each browser has another nonce, and
- * the nonce does not reveal the cookie.
+ * Returns the nonce, a text that the sign-in page must send back. The nonce is a hash of the browser's cookie, so each browser has a different nonce,
+ * and the nonce does not reveal the cookie.
  */
 const nonceOf = (browser: string): string => hashOf(`sign-in ${browser}`);
 
 function toPage({ url, address }: SignIn, browser: string): ToSignIn {
   const back = new URL(address);
   back.searchParams.delete(PARAMETER);
-  // If the operator's address of the sign-in page already has query parameters, they stay in the address.
+  // If the address of the sign-in page in the operator's configuration has query parameters, these parameters stay in the address.
   const page = new URL(url);
   page.searchParams.set("return_to", back.href);
   page.searchParams.set("nonce", nonceOf(browser));

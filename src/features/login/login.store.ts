@@ -4,7 +4,7 @@ import { allWithIds } from "#storage/id-lists";
 import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, type Sql, sql } from "#storage/sql";
 
-/** The permissions that a person granted in the dialog, for which an app can exchange a code. Times are in Unix seconds. */
+/** The permissions that a person granted in the login dialog, and that the app gets when it exchanges a code. Times are in Unix seconds. */
 export interface Grant {
   readonly app: NodeId;
   readonly person: NodeId;
@@ -80,7 +80,7 @@ export interface Permission {
   readonly status: "granted" | "declined";
 }
 
-/** The greatest number of permissions of one person for one app that a list has: more than any platform has. */
+/** The greatest number of permissions in a list of one person's permissions for one app: more than any platform has. */
 const PERMISSIONS_MAX = 500;
 
 export async function listPermissions(reader: Reader, app: NodeId, person: NodeId): Promise<Permission[]> {
@@ -126,13 +126,13 @@ interface DeletionAnswer {
    */
   url: string;
   confirmation_code: string;
-  /** The reason why the app has not confirmed the request; empty if the app has confirmed the request, or has not got it yet. */
+  /** The reason why the app has not confirmed the request; empty if the app has confirmed the request, or if Plaza has not sent the request yet. */
   problem: string;
 }
 
-/** The latest request of a person to an app, with the app's answer. */
+/** The latest request of a person to an app to delete data, with the app's answer. */
 export interface DeletionRow extends DeletionAnswer, Row {
-  /** The time of the request in Unix seconds. */
+  /** The time of the person's request in Unix seconds. */
   requested_at: number;
 }
 
@@ -158,7 +158,7 @@ const deletionRows = sql`
 export const listDeletions = (reader: Reader, page: PageRequest): Promise<ListPage<DeletionRow>> =>
   readPage<DeletionRow>(reader, deletionRows, ordered("ascending", "d.app", "d.person"), page);
 
-/** D-390: marks an answer of the sign-in page as used. Returns false if the answer was used before. */
+/** D-390: marks an answer of the sign-in page as used. Returns false if the same answer was used before. */
 export async function useSignIn(tx: Transaction, hash: string, expiresAt: number, nowSeconds: number): Promise<boolean> {
   await tx.run(sql`DELETE FROM login_sign_ins WHERE expires_at < ${nowSeconds}`);
   return (await tx.run(sql`INSERT INTO login_sign_ins (hash, expires_at) VALUES (${hash}, ${expiresAt}) ON CONFLICT DO NOTHING`)) === 1;

@@ -124,7 +124,8 @@ onEachDatabase("login", (database) => {
       { permission: "pages_show_list", status: "granted" },
       { permission: "public_profile", status: "granted" },
     ]);
-    // A field beside the requested permissions grants nothing, and earlier permissions stay.
+    // A field of the form for a permission that the app did not request grants nothing, and the permissions that the person granted earlier stay
+    // granted.
     const later = await tokenOf(plaza, { scope: "email", auth_type: "rerequest" }, { scope: ["email", "ads_management"] });
     expect(
       (await listed(later))
@@ -150,7 +151,7 @@ onEachDatabase("login", (database) => {
     expect(await formFor({ auth_type: "rerequest" })).toMatchObject([{ declined: [] }, { declined: [] }]);
     const statusOf = async (bearer: string, permission: string) =>
       (await plaza.get("/v26.0/me/permissions", { bearer })).body.data.find((one: { permission: string }) => one.permission === permission)?.status;
-    // The box is ticked all the same, e.g. by a script.
+    // The form says that a permission is granted although the dialog did not ask for it, e.g. because a script changed the form.
     const later = await tokenOf(plaza, {});
     expect([await statusOf(later, "email"), await statusOf(later, "pages_show_list")]).toEqual(["declined", "granted"]);
     const asked = await tokenOf(plaza, { auth_type: "reauthenticate,rerequest" });
@@ -189,7 +190,7 @@ onEachDatabase("login", (database) => {
     const { code = "", access_token = "" } = both.fragment;
     expect((await exchange(plaza, code)).status).toBe(200);
     expect((await plaza.get("/v26.0/me", { bearer: access_token })).status).toBe(200);
-    // A code that is sent twice ends the token that came with it.
+    // If a code is sent twice, Plaza revokes the token for which the code was exchanged.
     expect((await exchange(plaza, code)).status).toBe(400);
     expect((await plaza.get("/v26.0/me", { bearer: access_token })).status).toBe(401);
     const cancelled = await answerFor({ response_type: "token" }, { action: "cancel" });
@@ -211,7 +212,7 @@ onEachDatabase("login", (database) => {
     for (const dead of [token, accounts.body.data[0].access_token])
       expect((await plaza.get("/v26.0/me", { bearer: dead })).body.error).toMatchObject({ code: 190, error_subcode: 466 });
     expect((await plaza.get("/v26.0/me", { bearer: ofOther.body.access_token })).status).toBe(200);
-    // Nobody sees the permissions of another person.
+    // A person's token cannot read the permissions of another person.
     expect((await plaza.get("/v26.0/3002/permissions", { bearer: ofOther.body.access_token })).status).toBe(400);
   });
 
@@ -267,7 +268,7 @@ onEachDatabase("login", (database) => {
     const plaza = await open();
     const code = await codeOf(plaza, { scope: "social_business_basic" }, { person: "5001" }, "social_login");
     const form = { client_id: "1001", client_secret: "s3cret", redirect_uri: BACK, code };
-    // A code of one host is not one of the other.
+    // A code from the dialog of one host cannot be exchanged at the other host.
     expect((await plaza.post("/oauth/access_token", { body: form })).status).toBe(400);
     const { body } = await plaza.post("/oauth/access_token", { surface: "social_login", body: form });
     expect(body).toEqual({ access_token: expect.any(String), user_id: "5001", permissions: ["social_business_basic"] });
@@ -330,7 +331,7 @@ onEachDatabase("attacks on a login", (database) => {
     ];
     for (const redirect_uri of near) {
       expect(await refusalOf(plaza, { redirect_uri })).toStartWith("redirect_uri is ");
-      // Other errors do not lead to that address either.
+      // If the address is not registered, other errors in the request do not send the person to this address either.
       expect(await refusalOf(plaza, { redirect_uri, response_type: "id_token" })).toStartWith("redirect_uri is ");
     }
     for (const client_id of ["", "9", "2001", "1001x", "0"])
@@ -377,7 +378,7 @@ onEachDatabase("attacks on a login", (database) => {
     expect(await message({ redirect_uri: "https://shop.example/other?x=1" }, code)).toContain(
       "redirect_uri differs from the redirect_uri of the dialog",
     );
-    // A wrong address uses the code up, so that nobody can try addresses.
+    // An exchange with a wrong `redirect_uri` marks the code as used, so that nobody can try several addresses with one code.
     expect(await message({}, code)).toContain("was exchanged before");
     const kept = await fresh();
     expect((await exchange(plaza, kept, { client_secret: "wrong" })).body.error.code).toBe(190);
@@ -399,7 +400,7 @@ onEachDatabase("attacks on a login", (database) => {
     expect(await message(asked, {})).toContain("code_verifier is required");
     expect(await message(asked, { code_verifier: code_challenge })).toContain("does not match the code_challenge of the dialog");
     expect(await message({}, { code_verifier: verifier })).toContain("the dialog was opened without code_challenge");
-    // Neither the weaker method nor a missing method is accepted.
+    // The dialog accepts neither the weaker method of a code challenge (`plain`) nor a challenge without a method.
     expect(await refusalOf(plaza, { code_challenge: verifier })).toMatchObject({ error: "invalid_request" });
     expect(await refusalOf(plaza, { code_challenge: verifier, code_challenge_method: "plain" })).toMatchObject({ error: "invalid_request" });
   });
@@ -457,7 +458,8 @@ onEachDatabase("attacks on a login", (database) => {
     expect(await ask("1001:s3cret")).toEqual({ access_token: "1001|s3cret", token_type: "bearer" });
     expect((await ask("1001:%73%33cret")).access_token).toBe("1001|s3cret");
     expect((await ask("1001:wrong")).error).toMatchObject({ code: 190 });
-    // Parameters go before the header, and nobody mixes the two.
+    // The parameters `client_id` and `client_secret` have precedence over the header, and Plaza never combines an id from one with a secret from the
+    // other.
     expect((await ask("1001:s3cret", { client_id: "1002", client_secret: "other" })).access_token).toBe("1002|other");
     for (const text of ["", "1001", ":", "x:y"]) expect((await ask(text)).error.code).toBeOneOf([104, 190]);
   });

@@ -31,8 +31,8 @@ export interface Principal {
 }
 
 /**
- * Stores a new token of a person, with a random value. `code` is the hash of the code that was exchanged for the token; undefined if there was no
- * code.
+ * Stores a new token of a person, with a random value. The parameter `code` is the hash of the code that was exchanged for the token; undefined if
+ * the token was made without a code.
  */
 export async function issueToken(tx: Transaction, world: World, principal: Principal, seconds: number, code: string | undefined): Promise<Issued> {
   const now = unixSeconds(world.clock);
@@ -50,10 +50,10 @@ export async function issueToken(tx: Transaction, world: World, principal: Princ
 }
 
 /**
- * D-386: returns a function that derives the values of a page token from a user's token, whose hash is given. The values are derived, so that a
- * second list of the same pages has the same tokens although Plaza stores only the hashes of tokens. Only somebody who knows both the key and the
- * user's token can derive the value of a page token. The first value comes from the current key. The other values come from previous keys, because
- * Plaza may have returned these values before the key was replaced.
+ * D-386: returns a function that derives the values of a page token from a user's token, whose hash is given. The values of page tokens are derived,
+ * so that a second list of the same pages has the same tokens although Plaza stores only the hashes of tokens. Only somebody who knows both the key
+ * and the user's token can derive the value of a page token. The first derived value comes from the current key. The other values come from previous
+ * keys, because Plaza may have returned such a value before the key was replaced.
  */
 export function pageTokenValues({ name, keys }: World, userTokenHash: string): (page: string) => readonly string[] {
   const derived = [keys.current, ...keys.previous.map(({ key }) => key)].map((key) => deriveKey(key, "page tokens"));

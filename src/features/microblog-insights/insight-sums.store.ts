@@ -1,8 +1,8 @@
 /**
  * Stores the sums from which insights are computed (D-54). Each count is stored by spans of a second, a minute, an hour, a day, 32 days and 1,024
- * days. To count in a range of time, Plaza reads spans of 1,024 days in the middle of the range, and shorter spans at both ends of the range. Each
- * end has at most 59 seconds, 59 minutes, 23 hours, 31 days and 31 times 32 days. A century has 36 spans of 1,024 days. Counting in any range
- * therefore reads about 400 sums at most, however many activities were recorded.
+ * days. To count in a range of time, Plaza reads spans of 1,024 days in the middle of the range, and shorter spans at both ends of the range. At each
+ * end of the range, Plaza reads at most 59 spans of a second, 59 of a minute, 23 of an hour, 31 of a day and 31 of 32 days. A century has 36 spans of
+ * 1,024 days. Counting in any range therefore reads about 400 sums at most, however many activities were recorded.
  */
 
 import type { NodeId } from "#kernel/ids";
@@ -12,7 +12,8 @@ import { type Row, type SqlText, type SqlValue, sql } from "#storage/sql";
 import { type Breakdown, DAY_SECONDS, type MediaMetric, type RecordedMetric, type UserMetric } from "./microblog-insights.metrics.ts";
 
 /**
- * The lengths of the spans in seconds, the shortest first. Each length divides the next length. A sum starts at a multiple of the length of its span.
+ * The lengths of the spans in seconds, the shortest first. Each length divides the next longer length without a remainder. A sum starts at a multiple
+ * of the length of its span.
  */
 const SPANS = [1, 60, 3_600, DAY_SECONDS, 32 * DAY_SECONDS, 1_024 * DAY_SECONDS] as const;
 export const LONGEST_SPAN = SPANS[SPANS.length - 1] as number;
@@ -21,8 +22,8 @@ export const LONGEST_SPAN = SPANS[SPANS.length - 1] as number;
 export const END_OF_TIME = Number.MAX_SAFE_INTEGER;
 
 /**
- * A stretch of time that is counted with spans of one length. The start of each sum in a stretch is at least `from` and less than `to`. A stretch may
- * be empty.
+ * A stretch of time that is counted with spans of one length. A stretch has the sums whose spans start at or after `from` and before `to`. A stretch
+ * may be empty.
  */
 export interface Stretch {
   readonly span: number;
@@ -56,8 +57,8 @@ export interface SumRow extends Row {
   /** The start of the sum's span in Unix seconds. */
   start: number;
   /**
-   * The link if the sum counts clicks, or the value of the breakdown if the sum counts followers by a breakdown. The label is empty for sums that
-   * count neither clicks nor followers by a breakdown.
+   * The label of the sum: the link if the sum counts clicks, or the value of the breakdown if the sum counts followers by a breakdown. The label is
+   * empty for sums that count neither clicks nor followers by a breakdown.
    */
   label: string;
   value: number;
@@ -72,7 +73,7 @@ const record: SqlText = {
     ON CONFLICT (target, metric, span, start, label) DO UPDATE SET value = insight_sums.value + excluded.value`,
 };
 
-/** Adds the value of the row to six sums: for each length of span, the sum of the span that contains the row's start. */
+/** Adds the value of an activity's row to six sums: for each of the six span lengths, to the sum of the span that contains the row's start. */
 export async function addToSums(tx: Transaction, { target, metric, start, label, value }: SumRow): Promise<void> {
   const values = SPANS.flatMap((span): SqlValue[] => [target, metric, start - (start % span), label, value]);
   const changed = await tx.run({ query: record, values });
@@ -110,8 +111,8 @@ export function listDays(reader: Reader, target: NodeId, metric: Counted, since:
     ORDER BY s.start`);
 }
 
-// The span is one of the columns of the order, and the query has `span < 2` instead of `span = 1`, so that SQLite reads the rows in the order of the
-// primary key.
+// The query orders its rows also by the column `span`, and has the condition `span < 2` instead of `span = 1`, so that SQLite reads the rows in the
+// order of the primary key.
 const sumOrder = {
   columns: ["s.target", "s.metric", "s.span", "s.start", "s.label"],
   direction: "ascending",

@@ -47,7 +47,7 @@ test("D-54: the stretches of a range cover each second once, and need at most 43
   );
 });
 
-/** Times around now, at the edges of minutes, hours and days, long ago, and in the future. */
+/** Draws times that are around now, at the edges of minutes, hours and days, long ago, or in the future. */
 const moment = fc.oneof(
   fc.integer({ min: -3 * DAY, max: DAY }).map((seconds) => NOW + seconds),
   fc.integer({ min: -200, max: 3 }).map((seconds) => NOW + seconds),
@@ -64,7 +64,7 @@ const activity = fc.record({
 });
 type Activity = typeof activity extends fc.Arbitrary<infer One> ? One : never;
 
-/** The oracle, which is slow: it looks at every activity. */
+/** The oracle, with which the test compares the counts. The oracle is slow, because it looks at every activity. */
 function oracleOf(history: readonly Activity[]) {
   const counted = (metric: Activity["metric"], since: number, until: number) =>
     history.filter((one) => one.metric === metric && one.time >= since && one.time < Math.min(until, NOW + 1));
@@ -117,7 +117,7 @@ onEachDatabase("sums of insights", (database) => {
           history.push(one);
         }
         const [a, b, c] = moments.sort((x, y) => x - y) as [number, number, number];
-        // Each range has at least one second, and few enough days that its series is short.
+        // Each drawn range has at least one second, and few enough days that its daily series is short.
         const [since, middle, until] = [Math.max(a, b - 400 * DAY), b + 1, Math.min(Math.max(c, b + 1) + 1, b + 400 * DAY)];
         const [first, second, both] = [await read(since, middle), await read(middle, until), await read(since, until)];
         expect(first).toEqual(oracle(since, middle));

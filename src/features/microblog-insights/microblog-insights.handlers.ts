@@ -17,8 +17,8 @@ const insight = <Shape extends object>(node: NodeId, metric: MediaMetric | UserM
 });
 
 /**
- * Returns the latest end of a range, in Unix seconds. The current second is the last second that counts, because activities in the future do not
- * count.
+ * Returns the latest time at which the range of a request may end, in Unix seconds. The current second is the last second that counts, because
+ * activities in the future do not count.
  */
 const endOf = (world: OperationRequest["world"]): number => unixSeconds(world.clock) + 1;
 
@@ -51,7 +51,7 @@ export async function handleReadUserInsights(request: UserRequest, reader: Reade
 
 /**
  * F2-5, D-54: returns the range of time of a request, by default yesterday and today. If the request has only `since`, the range ends now. If the
- * request has only `until`, the range begins at the start of the day before its last day.
+ * request has only `until`, the range begins at the start of the day before the range's last day.
  */
 function rangeOf({ params, world }: UserRequest): TimeRange {
   const end = endOf(world);
@@ -88,7 +88,8 @@ async function userInsight(request: UserRequest, reader: Reader, metric: UserMet
 }
 
 /**
- * Returns a value for each day that is at least partly in the range. If only part of the first or last day is in the range, only this part counts.
+ * Returns a value for each day that is at least partly in the range. If only part of the first or last day is in the range, the value counts only the
+ * activities of this part.
  */
 async function series(user: NodeId, reader: Reader, metric: UserMetric, { since, until }: TimeRange) {
   const whole = await listDays(reader, user, metric, since, until - DAY_SECONDS + 1);
@@ -115,7 +116,7 @@ async function demographics({ node, params, world }: UserRequest, reader: Reader
   const found = [];
   for (const breakdown of params.breakdown === undefined ? breakdowns : [params.breakdown]) {
     const groups = await sumUntil(reader, node.id, breakdown, end);
-    // `sumUntil` returns the groups ordered by label, and sorting preserves this order for groups of equal size.
+    // The method `sumUntil` returns the groups of followers ordered by label, and sorting them by size preserves this order for groups of equal size.
     groups.sort((a, b) => b.value - a.value);
     found.push({ dimension_keys: [breakdown], results: groups.map(({ label, value }) => ({ dimension_values: [label], value })) });
   }

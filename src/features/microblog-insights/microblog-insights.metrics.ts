@@ -6,8 +6,8 @@ export const userMetrics = ["views", "likes", "replies", "reposts", "quotes", "c
 export type UserMetric = (typeof userMetrics)[number];
 
 /**
- * The metrics for which a world file can have activities. There is no such metric for followers, because followers have a section of their own in
- * world files.
+ * The metrics for which a world file can have activities. The number of followers is not among these metrics, because followers have a section of
+ * their own in world files.
  */
 export const recordedMetrics = ["views", "likes", "replies", "reposts", "quotes", "shares", "clicks"] as const;
 export type RecordedMetric = (typeof recordedMetrics)[number];

@@ -24,10 +24,13 @@ export const microblogMediaSection = ownedSection({
   remove: deleteMedia,
 });
 
-/** The largest value of one entry, so that sums stay far below 2^53. */
+/** The largest value of one activity in a world file. The limit keeps sums far below 2^53. */
 const VALUE_MAX = 1_000_000_000;
 
-/** A world section of activities or followers cannot read, change or remove a single entry, because the store adds each entry to sums. */
+/**
+ * The world sections of activities and followers cannot read, change or remove a single entry, because the store adds each entry to sums and does not
+ * keep it.
+ */
 const recordsOnly = {
   identity: [],
   find: async () => undefined,
@@ -37,7 +40,10 @@ const recordsOnly = {
   remove: async () => false,
 } as const satisfies Partial<WorldSection>;
 
-/** Returns the node types that have the metric. An activity of a node of another type is refused, because no request could read its count. */
+/**
+ * Returns the node types that have the metric. If an activity belongs to a node of another type, the activity is refused, because no request could
+ * read its count.
+ */
 function targetTypes(metric: RecordedMetric): string[] {
   const types: string[] = [];
   if ((mediaMetrics as readonly string[]).includes(metric)) types.push("microblog_media");

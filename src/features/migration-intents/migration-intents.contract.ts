@@ -15,8 +15,8 @@ const text = { schema: Type.String(), policy: migrationIntent } as const;
 const idOnly: FieldSet = { fields: { id: text }, defaults: ["id"], isExhaustive: true };
 
 /**
- * The field for an account or solution of an intent. If an intent has no account or solution for the field, the response does not have the field,
- * even if the request names the field in `fields` (D-58).
+ * Makes the field that shows an account or the solution of a migration intent. If the intent has no such account or solution, the response does not
+ * have the field, even if the request names the field in `fields` (D-58).
  */
 const object = { schema: Type.Object({ id: Type.String() }), policy: migrationIntent } as const;
 

@@ -3,7 +3,7 @@ import { chatappAccount, isSubscribedApp } from "#features/chatapp-accounts/api"
 import { nodeId } from "#kernel/ids";
 import { findParties } from "./migration-intents.store.ts";
 
-/** An id that no account has. */
+/** An id that no account has, for look-ups that must find nothing. */
 const NO_ACCOUNT = nodeId("9223372036854775807");
 
 /** D-58: the policy of an intent: the calling app is subscribed to the source or destination account, or owns the solution. */

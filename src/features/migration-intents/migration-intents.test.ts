@@ -85,7 +85,8 @@ onEachDatabase("migration intents", (database) => {
     for (const [fields, field] of [["colour", "colour"] as const, ["id,Status", "Status"] as const, ["waba{colour}", "colour"] as const]) {
       expect(await refused(fields)).toEqual({ fields, status: 400, code: 100, parameter: "fields", field });
     }
-    // These are fields of a persona, a phone number, a media object (which is only in a list), and an account.
+    // The test requests fields of a persona, a phone number, a media object (which is only in a list), and an account; an intent has none of these
+    // fields.
     for (const [fields, field] of [
       ["profile_picture_url", "profile_picture_url"] as const,
       ["id,webhook_configuration", "webhook_configuration"] as const,
@@ -120,7 +121,7 @@ onEachDatabase("migration intents", (database) => {
     expect({ ...stranger.body.error, pftrace_id: "" }).toEqual(
       JSON.parse(JSON.stringify({ ...missing.body.error, pftrace_id: "" }).replaceAll("4309", "4301")),
     );
-    // D-02: these are decimal numbers that no node can have as its id.
+    // D-02: the test sends decimal numbers that no node can have as its id.
     for (const id of ["0", "04301", "9223372036854775808"]) {
       const none = await read(plaza, {}, "source", `/v25.0/${id}`);
       expect({ id, status: none.status, code: none.body.error.code }).toEqual({ id, status: 404, code: 803 });
@@ -183,7 +184,7 @@ onEachDatabase("migration intents", (database) => {
     expect(missing).toMatchObject({ code: 100, error_data: { parameter: "solution_id" } });
     expect(await problem("4202")).toEqual(missing);
     expect(await problem("4201", "4003")).toEqual(missing);
-    // The intent 4301 of the solution is from 4001 to 4002.
+    // The migration intent 4301 moves the account 4001 to the account 4002.
     for (const solution of ["4201", "4203"]) expect((await begin(solution)).status).toBe(200);
     await changeEntry(plaza, "chatapp_accounts", "4002", { subscribed_apps: [{ app: "1001" }] });
     expect((await begin("4201", "4002")).status).toBe(200);

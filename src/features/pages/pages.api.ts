@@ -42,8 +42,8 @@ export const pageNodePolicy = definePolicy({
 });
 
 /**
- * D-92: returns the fields of a page inside another node, `page{id,name}`. If the `id` of a row is the id of a person, the field `name` is absent,
- * because only the names of pages are shown. `policy` is the policy of the field that contains the page.
+ * D-92: returns the fields of a page inside another node, `page{id,name}`. If the `id` of a row belongs to a person and not to a page, the field
+ * `name` is absent, because only the names of pages are shown. `policy` is the policy of the field that contains the page.
  */
 export function pageSet(policy: Policy, defaults: readonly string[]): FieldSet {
   const text = { schema: Type.String(), policy };

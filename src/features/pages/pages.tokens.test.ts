@@ -28,7 +28,10 @@ const [ada, bob] = cafePage.roles as [(typeof cafePage.roles)[0], (typeof cafePa
 const labels = (plaza: TestPlaza, token: string, page = "2001") => plaza.get(`/v26.0/${page}/custom_labels`, { token });
 const statusOf = async (plaza: TestPlaza, token: string, page?: string) => (await labels(plaza, token, page)).status;
 
-/** Expects that a token is revoked. The error is flat in page messaging, and wrapped in all other responses (D-14). */
+/**
+ * Expects that a token is revoked. The response about a revoked token is the error itself in page messaging, and an object with the property `error`
+ * elsewhere (D-14).
+ */
 async function expectRevoked(plaza: TestPlaza, token: string): Promise<void> {
   expect(await labels(plaza, token)).toMatchObject({ status: 403, body: { code: 190, error_subcode: 466 } });
   const wrapped = await plaza.get("/v26.0/2001/live_videos", { bearer: token });

@@ -6,7 +6,7 @@ import type { PersonaRow } from "./personas.store.ts";
 
 /** D-41: the longest name of a persona. */
 const PERSONA_NAME_CHARACTERS_MAX = 50;
-/** The longest web address of a picture. Browsers and CDNs refuse much longer addresses. */
+/** The longest web address of a picture. The limit exists because browsers and CDNs refuse much longer addresses. */
 const PICTURE_URL_CHARACTERS_MAX = 2_048;
 
 /** D-41: the schemas of a persona's name and picture. The address of the picture is stored as it was sent. */

@@ -53,7 +53,7 @@ onEachDatabase("personas", (database) => {
       [{ name: "Ann", profile_picture_url: "ftp://example.com/p.png" }, "profile_picture_url"],
       [{ name: "Ann", profile_picture_url: "example.com" }, "profile_picture_url"],
       [{ name: "Ann", profile_picture_url: "https://" }, "profile_picture_url"],
-      // D-312: addresses with white space or control characters.
+      // D-312: the test sends picture addresses that contain white space or control characters.
       ...["a b", "a\nb", "a\u0007", "a\u0085b", "a\u00a0b", "a "].map((path): [Record<string, unknown>, string] => [
         { name: "Ann", profile_picture_url: `https://example.com/${path}` },
         "profile_picture_url",

@@ -11,7 +11,7 @@ const agencies = fc.uniqueArray(fc.record({ business: fc.nat(2), task: fc.consta
   maxLength: 2,
 });
 
-/** A random world: the people of businesses, the tasks of people, and the owners of catalogs are drawn. */
+/** Draws a random world: which people work for which business, which tasks people have on pages, and who owns the catalogs. */
 const drawn = fc.record({
   tasks: fc.array(fc.tuple(fc.nat(3), fc.nat(1), fc.subarray(["MANAGE", "ADVERTISE", "CREATE_CONTENT", "MODERATE", "MESSAGING", "ANALYZE"])), {
     maxLength: 6,

@@ -55,9 +55,9 @@ function catalogOf(catalog: NodeId, reader: Reader, ports: PortRegistry, facts: 
 
 /** The tasks that give a person a right on a catalog. People of the linked business have all rights on the catalog without a task (D-13). */
 interface Ways {
-  /** A person with one of these tasks on the catalog's page has the right. */
+  /** A person who has one of these tasks on the catalog's page has the right that the policy checks. */
   readonly tasks: readonly PageTask[];
-  /** A person of an agency has the right if the agency has one of these tasks on the catalog. */
+  /** A person who works for an agency has the right that the policy checks if the agency has one of these tasks on the catalog. */
   readonly sharedFor: readonly CatalogTask[];
 }
 
@@ -68,7 +68,7 @@ const toFill: Ways = { tasks: ["MANAGE", "CREATE_CONTENT"], sharedFor: [MANAGE_C
 const toDelete: Ways = { tasks: ["MANAGE"], sharedFor: [] };
 
 async function isAllowed({ token, node, reader, ports, facts }: PolicyInput, { tasks, sharedFor }: Ways): Promise<boolean> {
-  // `node` is a catalog, which is its own owner, or a feed, whose owner is its catalog.
+  // The parameter `node` is a catalog, which is its own owner, or a feed, whose owner is the catalog.
   const catalog = await catalogOf(node.owner, reader, ports, facts);
   if (catalog === undefined) return false;
   if (token.type === "page") return token.page === catalog.page;

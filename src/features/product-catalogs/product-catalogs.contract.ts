@@ -8,7 +8,7 @@ import type { ShownCatalog } from "./product-catalogs.store.ts";
 
 /** G1-10, ERR-32: the only supported `vertical` of catalogs. */
 export const CATALOG_VERTICAL = "commerce";
-/** The longest name of a catalog. The document sets no limit, so the limit is the same as for the names of products. */
+/** The longest name of a catalog. The document sets no limit for a catalog's name, so Plaza uses the limit for the names of products. */
 export const CATALOG_NAME_CHARACTERS_MAX = 200;
 /** The longest external id of a business: enough for a UUID, a number or an e-mail address. */
 export const EXTERNAL_BUSINESS_ID_CHARACTERS_MAX = 255;
@@ -16,10 +16,13 @@ export const EXTERNAL_BUSINESS_ID_CHARACTERS_MAX = 255;
 /** The ids of the tasks that an agency can have (G1-20, G1-21). */
 const permittedTask = Type.Unsafe<"240588526848665" | "2015469438531460">({ enum: ["240588526848665", "2015469438531460"] });
 
-/** D-337: the greatest number of tasks in a list. Only two tasks exist, but the list may repeat them. */
+/** D-337: the greatest number of tasks in a list. The limit is more than two, the number of existing tasks, because a list may repeat a task. */
 const PERMITTED_TASKS_MAX = 100;
 
-/** The error text for a wrong business (D-56). The text is the same whether the value is not an id or is the id of a business that does not exist. */
+/**
+ * The error text for a wrong business (D-56). Plaza sends the same text if the value of the parameter is not an id and if it is the id of a business
+ * that does not exist.
+ */
 export const NO_BUSINESS = "must be the id of a business";
 const business = (description: string) => Type.Unsafe<NodeId>({ ...worldId, description, [PROBLEM]: NO_BUSINESS });
 

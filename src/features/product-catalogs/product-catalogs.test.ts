@@ -162,7 +162,7 @@ onEachDatabase("product catalogs", (database) => {
     expect(await read("feed-reader-of-agency")).toBe(200);
     expect(await read("stranger")).toBe(400);
 
-    // G1-12: without a business it belongs only to the page, even with an agency.
+    // G1-12: a catalog without a business belongs only to the page, even if the request has an agency.
     const alone = (await create(plaza, { name: "Books", business_metadata: { agency } })).body.id;
     expect(await entryOf(plaza, alone)).toMatchObject({ agencies: [] });
     const readAlone = await addFeed(plaza, alone);
@@ -239,10 +239,10 @@ onEachDatabase("product catalogs", (database) => {
       [undefined, undefined, 104, 104],
       [live, live, 200, 200],
       [draft, draft, 200, 200],
-      // Plaza reads a token only from the places where a token may be.
+      // Plaza reads a token only from the parameters and headers in which a token may be.
       [live, dead, 200, 190],
       [dead, live, 190, 200],
-      // If a request has tokens in two such places, they must be equal.
+      // If a request has a token both in a parameter and in a header, the two tokens must be equal.
       [draft, dead, 100, 190],
       [dead, draft, 100, 200],
     ] as const) {

@@ -81,7 +81,7 @@ onEachDatabase("required actions", (database) => {
     for (const given of ["in_review,completed", ["in_review", "completed"], '["in_review","completed"]', ["in_review,completed"]]) {
       expect((await list(plaza, { statuses: given })).body.required_action.map(({ id }: { id: number }) => id)).toEqual([5202, 5204]);
     }
-    // An empty filter is refused, because an empty response would say that the app has nothing to do.
+    // An empty list in the filter `statuses` is refused, because the empty list of actions in the response would say that the app has nothing to do.
     for (const statuses of ["", "[]", []])
       expect(await list(plaza, { statuses })).toMatchObject({ status: 400, body: { error: { error_data: { parameter: "statuses" } } } });
     const { status, body } = await list(plaza, { statuses: "in_review,done" });

@@ -32,7 +32,7 @@ onEachDatabase("a required action of a world file", (database) => {
     const stored = { id: "5201", app: "1001", title: "Review", due_date: 1_795_000_001, status: "in_progress" };
     expect(await findEntry(plaza, "required_actions", "5201")).toEqual(stored);
     expect([await findEntry(plaza, "required_actions", "1001"), await removeEntry(plaza, "required_actions", "1001")]).toEqual([undefined, false]);
-    // The due date passes before the list is read.
+    // The due date of the action passes before the test reads the list of actions.
     plaza.time.realMs = 1_795_000_002_000;
     const listed = await requiredActionSection.list(plaza.world.database.reader, { limit: 5 }, plaza.world);
     expect(listed.rows as unknown[]).toEqual([{ ...stored, status: "past_due" }]);

@@ -14,7 +14,7 @@ import { readThread, THREAD_MESSAGES_MAX } from "./self-messaging.store.ts";
 import { LIVE_PRODUCT_TYPE } from "./self-messaging.webhooks.ts";
 
 const closed = { additionalProperties: false };
-/** The longest comment. Captions on platforms of this kind have the same limit. */
+/** The longest comment. The length of a comment has the same limit as that of captions on platforms of this kind. */
 const COMMENT_CHARACTERS_MAX = 2_200;
 
 const account = { ...worldId, description: "the id of the account that writes to itself" };
@@ -91,7 +91,8 @@ const pressInApp = ({ world, body: { social_account, ...pressed } }: ControlRequ
   });
 
 /**
- * D-406: returns the messages of an account's thread in the order in which they were sent. The order stays right if the world's clock is set back.
+ * D-406: returns the messages of an account's thread in the order in which they were sent. The order of the messages stays right if the world's clock
+ * is set back.
  */
 async function readInApp({ world, query: { social_account } }: ControlRequest<Static<typeof threadQuery>>) {
   const { reader } = world.database;

@@ -1,6 +1,6 @@
 /**
- * Emits the events of self messaging. A message (D1) or an action of a person in the app causes an event, which is emitted in the same transaction.
- * Payloads (HOOK-4 to HOOK-18) are in the envelope of HOOK-2 and HOOK-3; times are Unix milliseconds (D-52).
+ * Emits the events of self messaging. A message (D1) or an action of a person in the app causes an event, which the transaction that handles the
+ * message or action also emits. Payloads (HOOK-4 to HOOK-18) are in the envelope of HOOK-2 and HOOK-3; times are Unix milliseconds (D-52).
  */
 import type { SocialAccountFacts } from "#features/social-accounts/api";
 import type { World } from "#graph/worlds/world";

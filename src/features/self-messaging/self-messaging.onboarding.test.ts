@@ -6,7 +6,7 @@ import { type OnboardingFacts, receivesWebhook } from "./self-messaging.onboardi
 
 const fields = ["messages", "comments", "live_comments"] as const;
 
-/** The document's table, written without the code of the program: returns the scopes that a token needs in each case. */
+/** The onboarding table of the interface document, written without the code of the program: returns the scopes that a token needs in each case. */
 function neededScopes(type: string, field: string, isViaBusiness: boolean): string {
   if (field === "messages") return "social_business_basic social_business_manage_messages";
   if (type === "social_user") return "social_business_basic social_business_manage_comments";
@@ -67,7 +67,7 @@ describe("onboarding", () => {
       }),
       { numRuns: 5_000 },
     );
-    // If no drawn app met all conditions, the property would prove nothing.
+    // The test expects that some drawn apps met all conditions, because otherwise the property would prove nothing.
     expect(granted).toBeGreaterThan(10);
   });
 
@@ -122,7 +122,7 @@ interface Small {
   readonly field: (typeof fields)[number];
 }
 
-/** Draws the usual value most of the time, so that all conditions often hold together. */
+/** Draws a random value that is most often the usual value, so that all conditions for receiving an event often hold together. */
 const mostly = <T, U>(usual: T, ...others: U[]): fc.Arbitrary<T | U> =>
   fc.oneof({ weight: 5, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(...others) });
 

@@ -50,8 +50,8 @@ export const flows: Readonly<Record<"social_user" | "page", Readonly<Record<Self
 };
 
 /**
- * SELF-14: the further scopes that a page token needs for comments if the user's role on the page was given through a business. A page token needs
- * both of these scopes.
+ * SELF-14: the further scopes that a page token needs for comments if the user's role on the page was given through a business. Such a page token
+ * needs both `ads_management` and `ads_read`.
  */
 export const BUSINESS_ROLE_SCOPES: readonly string[] = ["ads_management", "ads_read"];
 
@@ -127,7 +127,7 @@ export interface OnboardingFacts {
   readonly tokens: readonly HeldToken[];
 }
 
-/** Returns whether the app receives an event of the account. The result depends only on the parameters. */
+/** Returns whether the app receives an event of the account. The function is pure: its result depends only on its parameters. */
 export function receivesWebhook({ field, account, app, isPersonOnApp, isSubscribed, tokens }: OnboardingFacts): boolean {
   return isSubscribed && missingForSelfMessaging(account, app, isPersonOnApp) === undefined && tokens.some((token) => suffices(token, field));
 }

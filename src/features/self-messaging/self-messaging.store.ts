@@ -7,7 +7,7 @@ export const selfMessagingMigrations: readonly Migration[] = [
     name: "tables",
     statements: [
       // D-406: a full thread does not grow, because a new message overwrites the row of the oldest message. The column `place` has the number of the
-      // row.
+      // row in its thread.
       `CREATE TABLE self_messages (account BIGINT NOT NULL, place INTEGER NOT NULL, n BIGINT NOT NULL, mid TEXT NOT NULL, time_ms BIGINT NOT NULL,
         app BIGINT, text TEXT NOT NULL, payload TEXT, PRIMARY KEY (account, place)) WITHOUT ROWID`,
       "CREATE TABLE self_threads (account BIGINT PRIMARY KEY, messages BIGINT NOT NULL) WITHOUT ROWID",

@@ -87,7 +87,7 @@ onEachDatabase("self messaging", (database) => {
     expect((await send(plaza, { bearer: "cafe-own", surface: "social_login" })).status).toBe(200);
     expect(problem(await send(plaza, { bearer: "cafe-own" }))).toEqual([401, 190, undefined]);
     expect(problem(await send(plaza, { surface: "social_login" }))).toEqual([401, 190, undefined]);
-    // D-133: the flow of the token is checked before the message and before the scopes.
+    // D-133: Plaza checks whether the token belongs to the flow of the host before it checks the message and the scopes.
     const message = { text: "" };
     expect(problem(await send(plaza, { bearer: "cafe-own", message }))).toEqual([401, 190, undefined]);
     expect(problem(await send(plaza, { surface: "social_login", message }))).toEqual([401, 190, undefined]);

@@ -62,7 +62,7 @@ export const messageWebhook = defineWebhookField({
   field: "messages",
   carriedIn: "messaging",
   payload: Type.Union([selfMessageEcho, selfPostback]),
-  // An account without a social-scoped id gets no messages, so its example has an invented recipient.
+  // An account without a social-scoped id cannot receive messages, so the example for such an account has an invented recipient.
   example: ({ entity, scopedId, nowMs }): EchoPayload => ({
     sender: { id: entity },
     recipient: { id: scopedId ?? EXAMPLE_ID },
