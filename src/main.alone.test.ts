@@ -1,4 +1,7 @@
-/** Starts a whole server in the test's own process, uses it a little, and stops it. Afterwards nothing of the server is left. */
+/**
+ * Starts a whole server in the test's own process, uses it a little, and stops it. The test checks that nothing of the server is left after it has
+ * stopped.
+ */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
@@ -34,16 +37,16 @@ const WORLD = {
   ],
 };
 
-/** The values for the placeholders in paths. */
+/** The values that replace the placeholders in the paths of routes. */
 const IDS: Readonly<Record<string, string>> = { w: "default", id: "5301", app: "1001" };
 
-/** The addresses of all event streams. */
+/** The addresses of all event streams of the control API. */
 const streams = controlRoutes(buildRegistry())
   .filter(({ method, streams = [] }) => method === "GET" && streams.includes(EVENT_STREAM))
   .map(({ path }) => path.replaceAll(/\{(\w+)\}/g, (place, name: string) => IDS[name] ?? place))
   .map((path) => (path.endsWith("/requests/stream") ? `${path}?alerts=true` : path));
 
-/** Sends requests to the server. The requests to the graph use kept connections; each of the others uses a connection of its own. */
+/** Sends requests to the server. The requests to the graph use kept connections; each request to another listener uses a connection of its own. */
 function callerOf({ base_url, control_url, control_key }: RunningPlaza["ready"]) {
   const send = (url: string, init: RequestInit) => fetch(url, { ...init, keepalive: url.startsWith(base_url), tls: { rejectUnauthorized: false } });
   const ask = async (url: string, init: RequestInit) => {
@@ -63,7 +66,7 @@ function callerOf({ base_url, control_url, control_key }: RunningPlaza["ready"])
         headers: { ...key, "content-type": "application/json" },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       }),
-    /** Opens a stream. Resolves when its first bytes have come, with the function that ends the stream. */
+    /** Opens a stream. The promise resolves when the stream's first bytes have arrived, with a function that ends the stream. */
     follow: async (path: string): Promise<() => Promise<void>> => {
       const response = await send(control_url + path, { headers: { ...key, accept: EVENT_STREAM } });
       const reader = (response.body as ReadableStream<Uint8Array>).getReader();
@@ -73,13 +76,13 @@ function callerOf({ base_url, control_url, control_key }: RunningPlaza["ready"])
   };
 }
 
-/** The rows in the tables of a world that a process still holds after its end. */
+/** The rows in a world's tables that still belong to a process after the process has ended. */
 const HELD =
   "SELECT fence FROM work_sessions UNION ALL SELECT fence FROM jobs WHERE fence > 0 UNION ALL SELECT fence FROM webhook_deliveries WHERE fence > 0";
 
 const filesIn = (data: string): string[] => (existsSync(data) ? readdirSync(data).sort() : []);
 
-/** A database in a file of SQLite, and one in a schema of PostgreSQL. */
+/** The databases of the test: a file of SQLite, and a schema of PostgreSQL. */
 const kinds = {
   sqlite: async (folder: string) => {
     const place = (name: string, text: string): string => {

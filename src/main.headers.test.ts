@@ -1,6 +1,6 @@
 /**
- * The names and values of all headers of a server's responses, except those of the graph's operations, and of its own requests. The test shows each
- * header that is lost, added or changed.
+ * Records the names and values of all headers of a server's responses, except the responses of the graph's operations, and of the requests that the
+ * server sends. The test shows each header that is lost, added or changed.
  */
 import { describe, expect, spyOn, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -27,7 +27,7 @@ async function open(given: object) {
   return plaza.ready;
 }
 
-/** The parts of values that differ in each response, with the text that replaces them. */
+/** Patterns for the parts of header values that differ in each response, and the text that replaces each such part. */
 const SHAPES: readonly (readonly [shape: RegExp, shown: string])[] = [
   [/\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT/, "{date}"],
   [/(?<=^x-pf-trace-id: )A[\w-]{11}$/, "{trace id}"],
@@ -42,7 +42,7 @@ const SHAPES: readonly (readonly [shape: RegExp, shown: string])[] = [
   [/(?<=^content-length: )\d+$/i, "{bytes}"],
 ];
 
-/** The lines of a request's or response's head, with its headers in the order of their names. */
+/** Returns the first line and the header lines of a request or response, with the headers in the order of their names. */
 function linesOf(text: string): string[] {
   const [first = "", ...headers] = text.slice(0, text.indexOf("\r\n\r\n")).split("\r\n");
   return [first, ...headers.sort()].map((line) => SHAPES.reduce((so, [shape, shown]) => so.replace(shape, shown), line));
@@ -59,11 +59,11 @@ describe("responses of a server", () => {
   const TRACE = "x-pf-trace-id: {trace id}";
   const USAGE = ['x-app-usage: {"call_count":0,"total_cputime":0,"total_time":0}', "x-business-use-case-usage: {}"];
   const SCRIPT = ["cache-control: public, max-age=3600", "content-type: text/javascript; charset=utf-8"];
-  /** The headers of the player's pages and media. */
+  /** Records the headers of the responses with the player's pages and media. */
   const UNKEPT = ["cache-control: no-store", "referrer-policy: no-referrer", "x-content-type-options: nosniff"];
   const BARE_PAGE = "content-security-policy: default-src 'none'; base-uri 'none'; form-action 'none'";
   const HOME_POLICY = "content-security-policy: default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'";
-  /** The headers of the control API's pages and their files. */
+  /** Records the headers of the responses with the control API's pages and the files of these pages. */
   const PAGE = [
     "cross-origin-opener-policy: same-origin",
     "cross-origin-resource-policy: same-origin",
@@ -77,7 +77,7 @@ describe("responses of a server", () => {
 
   type Row = readonly [request: string, status: string, lines: readonly string[], headers?: Readonly<Record<string, string>>];
 
-  /** The responses by the address under which a route is declared. `{ticket}` is the ticket of the player's page. */
+  /** The recorded responses, by the address under which their route is declared. `{ticket}` is the ticket of the player's page. */
   const GRAPH: Readonly<Record<string, readonly Row[]>> = {
     "/": [
       [
@@ -171,7 +171,7 @@ describe("responses of a server", () => {
     ],
   };
 
-  /** Replaces the output of the console's build. */
+  /** Serves invented files in place of the files that the build of the console makes. */
   function pack(): void {
     const folder = join(import.meta.dir, "../console/dist");
     const name = `pack-of-headers-${process.pid}`;
@@ -215,7 +215,7 @@ describe("responses of a server", () => {
       for (const [request, status, lines, headers = {}] of Object.values(rows).flat()) {
         const sent = Object.entries({ host: `127.0.0.1:${port}`, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
         const { text } = await exchange(port, [`${request.replace("{ticket}", ticket)} HTTP/1.1\r\n${sent.join("")}\r\n`], { isHead: true });
-        // The runtime's server writes the names of headers in its own way.
+        // The test compares names of headers in lower case, because the runtime's HTTP server chooses upper and lower case itself.
         const received = linesOf(text.replaceAll(/^[\w-]+(?=: )/gm, (name) => name.toLowerCase()));
         expect({ request, lines: received }).toEqual({ request, lines: [`HTTP/1.1 ${status}`, ...[...lines].sort()] });
       }
@@ -246,7 +246,7 @@ describe("requests of a server to others", () => {
       [
         ...["POST /hook HTTP/1.1", "Content-Length: {bytes}", "Content-Type: application/json", ...USUAL],
         "X-Hub-Signature-256: sha256={64 hexadecimal digits}",
-        // D-307: only the profile clients, which has the login, sends this one.
+        // D-307: Plaza sends the header X-Hub-Signature only in the profile `clients`, which has the login.
         "X-Hub-Signature: sha1={40 hexadecimal digits}",
         ...["webhook-id: msg_{id}", "webhook-signature: v1,{44 of base64}", "webhook-timestamp: {unix seconds}"],
       ],

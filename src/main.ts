@@ -76,14 +76,17 @@ export const buildRegistry = (): Registry => new Registry(features);
 
 /** The time after which the program ends without waiting for requests that are still running (docs/operating/start.md). */
 const STOP_WITHIN_MS = 10_000;
-/** The time limit for sending the last traces when the program ends. The time limit for traces is part of `STOP_WITHIN_MS`. */
+/**
+ * The time limit for sending the last traces when the program ends. This time is part of `STOP_WITHIN_MS`, the time after which the program ends in
+ * any case.
+ */
 const TRACES_WITHIN_MS = 2_000;
 /** The limit of open files that Plaza assumes on systems that do not report one. 10,240 files is a common limit. */
 const FILES_MAX_UNKNOWN = 10_240;
 
 export interface RunningPlaza {
   readonly ready: ReadyInfo;
-  /** The demo world's tokens and secrets as long as they work; otherwise undefined. */
+  /** The demo world's tokens and secrets; undefined if the world does not accept these tokens. */
   readonly demo: Demo | undefined;
   /** The newest version as paths contain it, e.g. `v26.0`. */
   readonly newestVersion: string;
@@ -94,13 +97,14 @@ export interface RunningPlaza {
   readonly fetchControl: ControlServer["fetch"] | undefined;
   /** The address for encoders; undefined if encoders cannot connect. */
   readonly streaming: Streaming | undefined;
-  /** The port on loopback for `InterceptedHosts`; undefined if there are none. */
+  /** The port on loopback on which `InterceptedHosts` listens; undefined if the server intercepts no hosts. */
   readonly interceptedPort: number | undefined;
-  /** Resolves when a caller of the control API asks the server to stop. */
+  /** The promise resolves when a caller of the control API asks the server to stop. */
   readonly stopAsked: Promise<string>;
   /**
    * Ends the server. The server serves requests for the time of `--drain-delay-ms`, and then accepts no new requests. The promise resolves when the
-   * running requests have ended, after 10 s more at most. The export at the end contains the changes that are made until `others` resolves.
+   * running requests have ended, after 10 s more at most. The export that `--export` writes contains all changes that are made until the promise
+   * `others` resolves.
    */
   stop(others?: Promise<void>): Promise<void>;
 }
@@ -111,7 +115,7 @@ export interface StartOptions {
    * process serves the control API and loads the world.
    */
   readonly part: "all" | "control" | "graph";
-  /** Reads the metrics of all processes. A process uses this option if it does not serve the graph itself. */
+  /** Reads the metrics of all processes. Only a process that does not serve the graph itself gets this option. */
   readonly readMetrics?: () => Promise<MetricsReport>;
   readonly intercepted?: InterceptedHosts | undefined;
 }
@@ -231,7 +235,7 @@ async function tracingOf({ otlp_endpoint: endpoint, trace_ratio: ratio }: Config
   return openTracing({ endpoint, ratio, version, log });
 }
 
-/** The beginning of a process that does not load a world, which has neither a demo nor a file. */
+/** The result of loading a world in a process that loads no world: neither the demo world nor a world file. */
 const noBeginning: Beginning = { demo: undefined, file: undefined };
 
 /** The objects of a server that all its listeners use. */
@@ -245,7 +249,7 @@ interface Common {
 
 interface OfGraph extends Common {
   readonly certificate: ServedCertificate | undefined;
-  /** Whether several processes listen on the port. */
+  /** Whether several processes listen on the port of the graph. */
   readonly reusePort: boolean;
   readonly tracing: Tracing | undefined;
   readonly surfaces?: readonly SurfaceAddress[];
@@ -286,8 +290,8 @@ function listenGraph(given: OfGraph): Promise<GraphServer> {
 
 /**
  * D-347: with PostgreSQL and without a sandbox, the command `plaza migrate` migrates the data of an earlier version, and a starting server waits
- * until the command has done this. While the server waits, the control port reports that the process is alive and not ready. A server that finds no
- * data creates them at the start, because no other process can use them yet.
+ * until the command has done this. While the server waits, the control port reports that the process is alive and not ready. A server that finds an
+ * empty database creates the tables at the start, because no other process can use them yet.
  */
 async function awaitMigrations(config: Config, registry: Registry, log: Log): Promise<void> {
   if (!isPostgres(config.data) || config.sandbox) return;
@@ -363,7 +367,7 @@ interface OfWorlds extends Pick<Common, "config" | "registry" | "log"> {
 async function openWorlds({ config, registry, log, workBegins, database: health, recordings, tracing }: OfWorlds): Promise<Worlds> {
   const rateLimits = { app_calls_per_hour: config.app_calls_per_hour, page_calls_per_hour: config.page_calls_per_hour };
   const faults = { sleepMs, randomFraction, monotonicMs };
-  // All worlds share the memory of the log, the ports, the client and the keys, because these contain no data of a world.
+  // All worlds share one log, one set of ports, one client for requests and one set of keys, because these objects contain no data of a world.
   const logMemory = new LogMemory();
   const ports = registry.openPorts();
   const outbound = new GuardedClient({ rules: { isSandbox: config.sandbox, allowed: config.allow_callback } });
@@ -455,7 +459,7 @@ export interface ControlAlone {
 
 /**
  * Starts the control API for one command, on data that no server uses. The control API of a command does not listen on a port, so only this process
- * can send it requests. The worlds do no background work, so no webhook is sent.
+ * can send it requests. The worlds of such a command do no background work, so no webhook is sent.
  */
 export async function startControlAlone(config: Config, log: Log, key = randomSecret(KEY_BYTES)): Promise<ControlAlone> {
   const registry = buildRegistry();

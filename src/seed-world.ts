@@ -1,8 +1,8 @@
 /** Fills a new world from the file of the option `--world`, or with the demo world. */
 import { readFileSync } from "node:fs";
 import { type Config, ConfigProblem } from "#config/config";
-// The demo world is imported as text, so that the bundle and the executable contain it. The values of the demo world are public, so only a sandbox
-// loads it.
+// The demo world is imported as text, so that the bundle and the executable contain it. The tokens and secrets of the demo world are public, so only
+// a sandbox loads this world.
 import demoWorld from "#demo-world.yaml" with { type: "text" };
 import type { WorldSection } from "#graph/contract/feature";
 import type { Registry } from "#graph/contract/registry";
@@ -29,7 +29,7 @@ export interface Beginning {
   readonly file: string | undefined;
 }
 
-/** Fills the first world if it is empty, or if `--world` is given. Returns the demo world's tokens and the text of the file. */
+/** Fills the first world if it is empty, or if `--world` is given. Returns the demo world's tokens and the text of the file of `--world`. */
 export async function beginWorld(world: OpenWorld, registry: Registry, config: Config, log: Log): Promise<Beginning> {
   await requireExportPlace(config);
   const hasNothing = await isEmpty(world);
@@ -100,7 +100,7 @@ export async function demoTokenValues(): Promise<readonly string[]> {
   return tokens.map(({ token }) => token);
 }
 
-/** Finds the live tokens of the demo world. After a restart or an import the world can contain these tokens too. */
+/** Finds the valid tokens of the demo world. After a restart or an import, the first world can contain the demo world's tokens too. */
 async function findDemo(world: OpenWorld): Promise<Demo | undefined> {
   const file = (await readYaml(demoWorld)) as { apps: [{ secret: string }]; tokens: { token: string; type: string; page?: string }[] };
   const tokens: Demo["tokens"][number][] = [];

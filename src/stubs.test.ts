@@ -58,7 +58,7 @@ test("D-395: the token, the node and the version are checked as for every edge",
   expect(await code("/v26.0/2001/insights", { bearer: "wrong" })).toEqual([190, undefined]);
   expect(await code("/v26.0/2001/insights", { bearer: "expired" })).toEqual([190, 463]);
   expect(await code("/v26.0/99999/insights", { bearer })).toEqual([100, 33]);
-  // A label belongs to page messaging: the person of this token may not see it.
+  // A label belongs to page messaging, and the person of this test's token may not see the label.
   expect(await code("/v26.0/5001/insights", { bearer: "bar" })).toEqual([100, 33]);
   expect(await code("/v9.0/2001/insights", { bearer })).toEqual([2500, undefined]);
   expect((await plaza.post("/v26.0/2001/insights", { bearer })).body.error).toMatchObject({ code: 100, error_subcode: 33 });

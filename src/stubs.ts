@@ -16,7 +16,9 @@ import { utf8Text } from "#kernel/text";
 import type { Log } from "#telemetry/log";
 import { signatureOf } from "./watch-world.ts";
 
-/** The maximum number of stubs. The number is limited because the start checks the file of each stub. A program uses some dozens of edges. */
+/**
+ * The maximum number of stubs. The number is limited because the start checks the file of each stub. A program under test uses some dozens of edges.
+ */
 const STUBS_MAX = 100;
 /** The maximum size of a stub's file, which is also the size of the largest body that a client sends by default. */
 const BYTES_MAX = 1_048_576;
@@ -47,7 +49,7 @@ async function operationOf({ method, type, edge, file }: Stub, registry: Registr
   };
   return method === "GET"
     ? serveRead(readOperation(contract), () => content.read())
-    : // The file is read before the transaction, because the body of a transaction may await only its statements.
+    : // The file is read before the transaction, because a transaction may await only its SQL statements.
       serveWrite(
         writeOperation({ ...contract, method }),
         async (_request, _tx, read) => read,
@@ -56,8 +58,8 @@ async function operationOf({ method, type, edge, file }: Stub, registry: Registr
 }
 
 /**
- * Returns the access rules of a stub. A stub needs the rights that reading its node needs, or the rights of another operation if the node cannot be
- * read. A request may send its token in the header, the query or the body.
+ * Returns the access rules of a stub. A request for a stub needs the rights for reading the stub's node, or the rights of another operation if the
+ * node cannot be read. A request may send its token in the header, the query or the body.
  */
 function accessOf(type: string, registry: Registry): Access {
   const known = registry.types.map((one) => one.type).filter((one) => registry.endpoints.some(({ nodeType }) => nodeType === one));
@@ -78,7 +80,7 @@ function missing(type: string): never {
 
 type Content = Readonly<Record<string, unknown>>;
 
-/** The content of a stub's file. The file is read again if it has changed since the last request. */
+/** The content of a stub's file. The content of the file is read again if the file has changed since the last request. */
 class StubContent {
   #seen: string | undefined;
   #content: Content = {};
@@ -89,7 +91,8 @@ class StubContent {
   ) {}
 
   /**
-   * Opens the file. Rejects with `ConfigProblem` if the file cannot be used. `onProblem` is called if the file changes later and then cannot be used.
+   * Opens the file of a stub. Rejects with `ConfigProblem` if the file cannot be used. The function `onProblem` is called if a later version of the
+   * file cannot be used.
    */
   static async open(file: string, onProblem: (problem: string) => void): Promise<StubContent> {
     const content = new StubContent(file, onProblem);

@@ -1,4 +1,4 @@
-/** The values of new tokens. */
+/** Tests the values of new tokens. */
 import { expect, test } from "bun:test";
 import { nodeId } from "#kernel/ids";
 import { tokenValue } from "./system.ts";

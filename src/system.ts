@@ -13,7 +13,7 @@ export const realNowMs = (): number => Date.now();
 /** Returns the milliseconds of a monotonic clock, for durations. */
 export const monotonicMs = (): number => performance.now();
 
-/** Returns the CPU time of the calling thread since its start, in ms. Reading the time takes less than a microsecond. */
+/** Returns the CPU time of the calling thread since its start, in ms. Reading the CPU time takes less than a microsecond. */
 export function cpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
@@ -28,14 +28,14 @@ export const randomFraction = (): number => Math.random();
 
 export const randomKey = (byteCount: number): Uint8Array => randomBytes(byteCount);
 
-/** The beginning of 2026, from which the time in ids counts. 41 bits of milliseconds last until 2095. */
+/** The start of 2026, from which the milliseconds in ids are counted. The 41 bits for these milliseconds last until 2095. */
 const EPOCH_MS = 1_767_225_600_000;
-/** The largest sequence number, which has 12 bits, so a process can make 4,096 ids per millisecond. */
+/** The largest sequence number in an id. It has 12 bits, so a process can make 4,096 ids per millisecond. */
 const SEQUENCE_MAX = 4095;
 
 /**
- * Makes ids of 63 bits: milliseconds (41), process (10), sequence (12). Therefore later ids are larger, and two processes never make the same id
- * (D-02). If all sequence numbers of a millisecond are used, the ids continue with the next millisecond.
+ * Makes ids of 63 bits: milliseconds (41), process number (10) and sequence number (12). With this layout, later ids are larger, and two processes
+ * never make the same id (D-02). If all sequence numbers of a millisecond are used, the ids continue with the next millisecond.
  */
 export class TimeOrderedIds implements IdMinter {
   #lastMs = 0;
@@ -59,7 +59,10 @@ export class TimeOrderedIds implements IdMinter {
   }
 }
 
-/** Makes the ids of a world with `--seed`: they count up from `next`, which the world stores, so that a script gets the same ids each time. */
+/**
+ * Makes the ids of a world with `--seed`. The ids count up from the number `next`, which the world stores, so that a script gets the same ids each
+ * time.
+ */
 export class SeededIds implements IdMinter {
   #next: bigint;
   constructor(next: bigint) {
@@ -71,8 +74,8 @@ export class SeededIds implements IdMinter {
 }
 
 /**
- * Returns the value of a new token. The value is random; with a seed it is derived from the token's id, so that a script gets the same values as well
- * as the same ids.
+ * Returns the value of a new token. The value is random. With `--seed` the value is derived from the token's id instead, so that a script gets the
+ * same token values as well as the same ids.
  */
 export function tokenValue(seed: number | undefined, id: NodeId): string {
   const body = seed === undefined ? randomSecret(32) : createHmac("sha256", `plaza seed ${seed}`).update(id).digest("base64url");
@@ -94,13 +97,13 @@ export function traceId(): string {
   return `A${pool.slice(poolAt - 11, poolAt)}`;
 }
 
-/** Waits for a time that a caller requested. Recurring work belongs to `src/jobs`. */
+/** Waits for a time that a caller requested. Code for recurring work uses `src/jobs` and not this function. */
 export const sleepMs = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Collects all garbage immediately and returns its memory to the system. The collection takes some 20 to 40 ms for a program of usual size. */
 export const collectGarbage = (): void => Bun.gc(true);
 
-/** Collects all garbage, but leaves its memory to the program, which takes half the time of `collectGarbage`. */
+/** Collects all garbage, but does not return its memory to the system. The function takes half the time of `collectGarbage`. */
 export const collectValues = fullGC;
 
 /** Returns the number of files that this process may have open, or undefined if the system does not report it in Linux's way. */

@@ -34,7 +34,7 @@ test("changes of a file are counted from the last applied version, not from a re
     "is not applied",
   );
   expect(await names()).toEqual(BEFORE.users);
-  // One of the refused file's users stays in the file, and counts as new all the same.
+  // One user of the refused version stays in the next version of the file, and this user still counts as new.
   expect(
     await saved({
       users: [
@@ -62,7 +62,7 @@ test("a file that is saved after the end changes nothing, while another one that
     const log = { info: note, warn: note, error: note } as unknown as Log;
     return () => watchWorld({ default: world } as Worlds, registry, { world: file } as Config, JSON.stringify(BEFORE), log);
   };
-  // If the first watch did not stop its timer, that timer would run first.
+  // If the first watch had not stopped its timer, that timer would run before the timer of the second watch.
   const watches = [await watch("ended"), await watch("watched")].map((begin) => begin());
   await watches[0]?.stop();
   for (const name of ["ended", "watched"]) writeFileSync(join(folder, name), JSON.stringify(AFTER));

@@ -7,15 +7,18 @@ import { WorldFileProblem } from "#graph/worlds/file/text";
 import type { Worlds } from "#graph/worlds/hosting/worlds";
 import { errorFields, type Log } from "#telemetry/log";
 
-/** The interval of the checks of the file. A person who saves the file and reads the result notices no delay, and a check takes one `stat`. */
+/**
+ * The interval at which the server checks the file. The interval is so short that a person who saves the file notices no delay, and each check takes
+ * only one `stat`.
+ */
 const LOOK_EVERY_MS = 250;
 
 export interface WatchedWorld {
-  /** Stops the watch. Resolves when no change is being applied any more. */
+  /** Stops watching the file. Resolves when no change of the file is being applied any more. */
   stop(): Promise<void>;
 }
 
-/** Watches the file. `loaded` is the text from which the first world was filled. */
+/** Watches the file of `--world`. The parameter `loaded` is the text of the file from which the first world was filled. */
 export function watchWorld(worlds: Worlds, registry: Registry, config: Config, loaded: string, log: Log): WatchedWorld {
   const file = config.world as string;
   let applied = loaded;
@@ -27,8 +30,8 @@ export function watchWorld(worlds: Worlds, registry: Registry, config: Config, l
     const signature = await signatureOf(file);
     const isStill = signature === seen;
     seen = signature;
-    // If the file is still changing, an editor may be writing it. If the file is missing, it may appear again as a new file. In both cases the server
-    // waits for a later check.
+    // If the file is still changing, an editor may be writing it. If the file is missing, it may appear again as a new file. If the file is changing
+    // or missing, the server waits for a later check.
     if (!isStill || signature === undefined || signature === read) return;
     read = signature;
     const text = await readFile(file, "utf8");
@@ -37,7 +40,7 @@ export function watchWorld(worlds: Worlds, registry: Registry, config: Config, l
     const world = worlds.default;
     const { warnings, ...counts } = await reloadWorld(world, registry, applied, requireText(text));
     applied = text;
-    // The option overrides the file's value, as it does at the start.
+    // The option overrides the value in the world file, as it does when the server starts.
     if (config.profile !== undefined) world.profile = config.profile;
     for (const warning of warnings) log.warn({ world: file }, warning);
     log.info({ world: file, ...counts }, "the world file has changed and was applied");

@@ -1,4 +1,4 @@
-/** The first and the last address of each range of addresses. */
+/** Tests the address rules with the first and the last address of each range of addresses. */
 import { describe, expect, test } from "bun:test";
 import { addressRefusal, type CallbackRules } from "./address-rules.ts";
 
@@ -6,19 +6,19 @@ const outside: CallbackRules = { isSandbox: false, allowed: [] };
 
 describe("D-64: the public one of two neighbouring addresses", () => {
   test.each([
-    // These are ISATAP addresses (RFC 5214), with and without the bit of a global identifier.
+    // The next addresses are ISATAP addresses (RFC 5214), with and without the bit that marks a global identifier.
     ["2606:4700::5efe:808:808", false],
     ["2606:4700::200:5efe:808:808", false],
     ["2606:4700::400:5efe:808:808", true],
     ["2606:4700::1:5efe:808:808", true],
     ["2606:4700::5eff:808:808", true],
-    // These are the borders of the routed part of IPv6.
+    // The next addresses are at the limits of 2000::/3, the range of all routed IPv6 addresses.
     ["1fff:ffff::1", false],
     ["2000::1", true],
     ["3ffe::1", true],
     ["3fff:1000::1", true],
     ["4000::1", false],
-    // These are Teredo, 6to4, NAT64, and the beginning of documentation.
+    // The next addresses belong to Teredo, 6to4, NAT64, and the start of the range for documentation.
     ["2001::1", false],
     ["2001:db7:ffff::1", true],
     ["2001:db8::1", false],
@@ -28,7 +28,7 @@ describe("D-64: the public one of two neighbouring addresses", () => {
     ["2003::1", true],
     ["64:ff9b::808:808", false],
     ["3fff::1", false],
-    // These are the ends of IPv4 ranges.
+    // The next addresses are the last addresses of IPv4 ranges.
     ["9.255.255.255", true],
     ["10.0.0.0", false],
     ["10.255.255.255", false],

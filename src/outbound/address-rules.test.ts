@@ -16,7 +16,10 @@ const refusalOf = (url: string, rules: CallbackRules): string | undefined => {
   }
 };
 
-/** The refusal of an address that is not public, which is given with or without brackets. `range` is the range of the address. */
+/**
+ * Returns the message of the refusal of an address that is not public. The address is given with or without brackets; `range` is the name of its
+ * range.
+ */
 const notPublic = (range?: string) => (host: string) => {
   const address = host.replace(/^\[|\]$/g, "");
   return allowing(address, `${address} is not a public address${range === undefined ? "" : ` (${range})`}`);
@@ -27,8 +30,8 @@ const otherService = (_host: string, port: string) => `port ${port} belongs to a
 const unusual = () => "the IP address must be four decimal numbers, such as 192.0.2.1";
 
 /**
- * Hosts that are refused outside of the sandbox, before any name is resolved, with the reason of the refusal for the host as it is read, and its
- * port.
+ * Hosts that are refused outside of the sandbox before any name is resolved. Each has the reason of the refusal, which names the host in its normal
+ * form, and a port.
  */
 const hostile: readonly { readonly what: string; readonly reason: (host: string, port: string) => string; readonly hosts: readonly string[] }[] = [
   { what: "loopback", reason: notPublic("loopback"), hosts: ["127.0.0.1", "127.1.2.3", "127.255.255.254", "[::1]", "[0:0:0:0:0:0:0:1]"] },
@@ -94,7 +97,7 @@ const hostile: readonly { readonly what: string; readonly reason: (host: string,
     reason: () => "the address contains white space, a control character or a backslash",
     hosts: ["hooks.example.com\\@10.0.0.1", "10.0.0.1\\.example.com", "hooks.example.com\t", "hooks .example.com", "hooks.example.com\u007f"],
   },
-  // Some parsers take the text that follows for the host, even if it has credentials.
+  // If a URL has no host, some parsers take the text that follows for the host, even if the text contains credentials.
   { what: "no host", reason: () => "the address has no host", hosts: ["", "#", "?", "/hooks.example.com", "/user:password@hooks.example.com"] },
   {
     what: "no address",
@@ -276,7 +279,7 @@ describe("properties", () => {
         expect(target.host).not.toBe("");
         expect(target.isTls).toBe(true);
         expect(target.path).toStartWith("/");
-        // No character that ends a line may reach the request.
+        // The request that Plaza sends must not contain a line break from the URL.
         expect(target.path + target.authority).toMatch(/^[\u0021-\u007e]+$/);
       }),
     );

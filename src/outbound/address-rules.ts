@@ -1,7 +1,7 @@
 /**
- * D-64: the rules for addresses that Plaza may call. The rules refuse private, local, reserved and other addresses that are not public, however they
- * are written. The sandbox allows loopback and http, and `--allow-callback` allows more. The functions of this file do not use the network:
- * `client.ts` resolves a name and calls `addressRefusal` for each of its addresses.
+ * D-64: the rules for addresses that Plaza may call. The rules refuse private, local, reserved and other addresses that are not public, however an
+ * address is written. The sandbox also allows loopback and http, and the option `--allow-callback` allows further addresses. The functions of this
+ * file do not use the network: `client.ts` resolves a name and calls `addressRefusal` for each address of the name.
  */
 import ipaddr from "ipaddr.js";
 
@@ -31,16 +31,15 @@ export class CallbackRefused extends Error {
   }
 }
 
-/** The greatest length of a URL, twice the length that common browsers and proxies accept. Override URLs are shorter (D-57). */
+/** The greatest length of a URL, twice the length that common browsers and proxies accept. The limit for the URLs of overrides is lower (D-57). */
 const URL_CHARACTERS_MAX = 4_096;
 const DEFAULT_PORTS = { http: 80, https: 443 } as const;
 
 /** Reads and checks a URL without resolving its host name; the addresses of the host are checked later. Throws `CallbackRefused`. */
 export function readCallback(url: string, rules: CallbackRules): CallbackTarget {
   if (url.length > URL_CHARACTERS_MAX) throw new CallbackRefused(`the address is longer than ${URL_CHARACTERS_MAX} characters`);
-  // URL parsers drop these characters or replace them (tab, newline, space, backslash). Only an address that is meant to mislead has such a
-  // character.
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is looked for.
+  // URL parsers drop or replace tabs, newlines, spaces and backslashes. Only a URL that is meant to mislead has such a character. biome-ignore
+  // lint/suspicious/noControlCharactersInRegex: those are what is looked for.
   if (/[\u0000-\u0020\u007f\\]/.test(url)) throw new CallbackRefused("the address contains white space, a control character or a backslash");
   const written = /^(https?):\/\/([^/?#]*)/i.exec(url);
   if (written === null)
@@ -71,7 +70,8 @@ function readHost(hostname: string, written: string, rules: CallbackRules): { ho
   if (written.includes("%")) throw new CallbackRefused("the host of the address contains a percent sign");
   if (hostname.startsWith("[")) return { host: hostname.slice(1, -1), isLiteral: true };
   if (ipaddr.IPv4.isValidFourPartDecimal(hostname)) {
-    // Parsing changes an address that is decimal, octal, hexadecimal or shortened, or that uses digits of other scripts. Such an address is refused.
+    // Parsing changes an address that is decimal, octal, hexadecimal or shortened, or that uses digits of other scripts. Plaza refuses an address
+    // that parsing changes.
     if (written !== hostname) throw new CallbackRefused("the IP address must be four decimal numbers, such as 192.0.2.1");
     return { host: hostname, isLiteral: true };
   }
@@ -85,7 +85,7 @@ function readHost(hostname: string, written: string, rules: CallbackRules): { ho
   return { host: hostname, isLiteral: false };
 }
 
-/** Whether the name always means this machine (RFC 6761). */
+/** Whether the host name always means the machine itself, like `localhost` (RFC 6761). */
 const isLocalName = (host: string): boolean => host === "localhost" || host.endsWith(".localhost");
 
 /**
@@ -100,8 +100,8 @@ const isAllowedName = (host: string, { allowed }: CallbackRules): boolean => all
 const INNER_ADDRESSES: readonly string[] = ["168.63.129.16"];
 
 /**
- * Returns the reason why Plaza may not call `address`, to which `host` resolved. Undefined if Plaza may call it. An IPv6 address that contains an
- * IPv4 address is always refused, because a gateway could forward the request to the IPv4 address, which is not checked.
+ * Returns the reason why Plaza may not call `address`, to which `host` resolved. The result is undefined if Plaza may call the address. An IPv6
+ * address that contains an IPv4 address is always refused, because a gateway could forward the request to the IPv4 address, which is not checked.
  */
 export function addressRefusal(address: string, host: string, rules: CallbackRules): string | undefined {
   if (address.includes("%") || !ipaddr.isValid(address)) return `${address} is not an address that can be called`;
@@ -144,8 +144,8 @@ function isInAllowedRange(address: string, { allowed }: CallbackRules): boolean 
 }
 
 /**
- * Ports of services that do not speak HTTP or do not authenticate callers. A POST to such a port may do harm. The list has the ports that browsers
- * block for the same reason (Fetch standard, "bad port"), and those of databases, queues and control planes in private networks.
+ * Ports of services that do not speak HTTP or do not authenticate callers. A POST to such a service may do harm. The list has the ports that browsers
+ * block for this reason (Fetch standard, "bad port"), and the ports of databases, queues and control planes in private networks.
  */
 const BROWSERS: readonly number[] = [
   1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110, 111, 113, 115, 117, 119, 123,

@@ -1,4 +1,4 @@
-/** Response bodies that are passed on as they arrive, instead of being kept: feed files. */
+/** Tests response bodies that the client passes on piece by piece as they arrive, as for feed files, and does not store. */
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
 import { afterThisTest } from "#harness/cleanup";

@@ -1,11 +1,11 @@
-/** The addresses of a name that are called, their order, and the requests to them. */
+/** Tests which addresses of a host name the client calls, in which order, and with which requests. */
 import { expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { clientOf, get } from "#harness/outbound";
 
 const rules = { isSandbox: true, allowed: [] };
 
-/** Serves on these addresses of this machine, on one port. Returns the port and the requested paths. */
+/** Starts servers on the given addresses of this machine, all on one port. Returns the port and the requested paths. */
 function serveAt(addresses: readonly string[], respond: (request: Request) => Response = () => new Response("ok")) {
   const asked: string[] = [];
   let port = 0;

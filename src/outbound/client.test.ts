@@ -110,7 +110,7 @@ describe("D-64: names that resolve to internal addresses", () => {
     [["64:ff9b::a00:5", "2606:2800:220:1::1"]],
   ])("a name that leads to %j is refused", async (addresses) => {
     const client = clientOf({ rules: outside, resolve: async () => addresses });
-    // The message does not tell to which address the name resolves here.
+    // The error message does not tell to which address the name resolves in the server's network.
     const message = "hooks.example.com leads to an address that may not be called; --allow-callback hooks.example.com allows it";
     await expect(client.request(get("https://hooks.example.com/"))).rejects.toMatchObject({ name: "CallbackRefused", message });
   });
@@ -124,7 +124,7 @@ describe("D-64: names that resolve to internal addresses", () => {
     let asked = 0;
     const client = clientOf({
       rules: outside,
-      // An address of TEST-NET would be refused as reserved, so a public address means "elsewhere"; nothing responds there.
+      // The test uses a public address at which nothing responds, because Plaza would refuse an address of TEST-NET as reserved.
       resolve: async () => (asked++ === 0 ? ["93.184.216.34"] : ["127.0.0.1"]),
     });
     const requests = [1, 2, 3].map(() =>
@@ -185,7 +185,7 @@ describe("responses", () => {
       .request(get(`http://127.0.0.1:${port}/`, { deadlineMs: 150 }))
       .catch((error) => error);
     expect(failure).toMatchObject({ name: "RequestFailed", kind: "timeout" });
-    // A busy machine is late; a deadline of 2 s instead of the given one would be much later.
+    // The test allows a delay for a busy machine; if the client used a deadline of 2 s instead of the given one, the error would come much later.
     expect(performance.now() - startMs).toBeWithin(140, 1_500);
   });
 

@@ -32,7 +32,7 @@ describe("TLS", () => {
     const stranger = clientOf({ rules: allowed, resolve: async () => ["127.0.0.1"] });
     for (const host of ["receiver.example", "127.0.0.1"])
       await expect(stranger.request(get(`https://${host}:${port}/`))).rejects.toMatchObject({ kind: "tls" });
-    // If the refused requests had been sent, they would have arrived before this one.
+    // If the client had sent the refused requests, they would have arrived before the request that is sent last.
     await client.request(get(`https://receiver.example:${port}/`));
     expect(hits).toEqual([`receiver.example:${port}`, `receiver.example:${port}`]);
   });

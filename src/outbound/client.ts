@@ -2,7 +2,7 @@
  * Sends all requests of the server to other servers (D-64): handshakes, deliveries and downloads of feed files. The client checks an address and then
  * connects to exactly that address. The client does not follow redirects, cuts a long response, and has one deadline for the whole request.
  *
- * Errors: `CallbackRefused` (`address-rules.ts`) before the request is sent, and `RequestFailed` (`request.ts`).
+ * The client throws `CallbackRefused` (`address-rules.ts`) before it sends a request, and `RequestFailed` (`request.ts`) after that.
  */
 import { lookup } from "node:dns/promises";
 import { BoundedMap } from "#kernel/bounded-map";
@@ -13,15 +13,15 @@ import { SocketTransport, type TransportRequest } from "./transport/socket-trans
 
 export interface GuardedClientOptions {
   readonly rules: CallbackRules;
-  /** Resolves names; tests can replace this function. If it is absent, the system's resolver is used. */
+  /** Resolves names; tests can replace this function. Without this function, the client uses the system's resolver. */
   readonly resolve?: ResolveName;
   /** Certificates (PEM) that are trusted in place of the system's certificates. */
   readonly ca?: string;
 }
 
-/** The greatest number of parsed URLs in the cache. The cache helps because each delivery to a callback needs the same URL. */
+/** The greatest number of parsed URLs in the cache. The cache saves time because each delivery to a callback needs the same URL. */
 const TARGETS_MAX = 10_000;
-/** The number of addresses of one name that are tried. A request's deadline leaves no time for more. */
+/** The number of addresses of one host name that the client tries. The deadline of a request leaves no time to try more addresses. */
 const ADDRESSES_TRIED_MAX = 4;
 
 export class GuardedClient {
@@ -37,8 +37,8 @@ export class GuardedClient {
   }
 
   /**
-   * Checks the URL without resolving its name, and throws `CallbackRefused` if the URL is not allowed. `request` later resolves the name and checks
-   * its addresses.
+   * Checks the URL without resolving its name, and throws `CallbackRefused` if the URL is not allowed. The method `request` later resolves the name
+   * and checks the name's addresses.
    */
   check(url: string): CallbackTarget {
     const known = this.#targets.get(url);
@@ -61,24 +61,25 @@ export class GuardedClient {
     }
   }
 
-  /** Closes idle connections and stops the timers. */
+  /** Closes the client's idle connections and stops its timers. */
   close(): void {
     this.#deadlines.close();
     this.#transport.close();
   }
 
-  /** Resolves a name. All of its addresses must be allowed, because a name with a public and a private address may be an attack. */
+  /** Resolves a name. All addresses of the name must be allowed, because a name with a public and a private address may be an attack. */
   async #addressesOf({ host }: CallbackTarget, deadline: Deadline): Promise<readonly string[]> {
     const addresses = await deadline.race(this.#names.addressesOf(host));
-    // The message does not contain the address or its type, because the person who chose the name must not learn how names resolve in this network.
+    // The error message does not contain the refused address or its type, because the person who chose the name must not learn how names resolve in
+    // this network.
     if (addresses.some((address) => addressRefusal(address, host, this.#options.rules) !== undefined))
       throw new CallbackRefused(allowedBy(host, `${host} leads to an address that may not be called`));
     return addresses;
   }
 
   /**
-   * Sends the request to the first address that accepts a connection. The next address is tried only if the one before it did not accept a
-   * connection, so a request is never sent twice.
+   * Sends the request to the first address that accepts a connection. Another address of the name is tried only if the address before it did not
+   * accept a connection, so a request is never sent twice.
    */
   async #sendToOneOf(
     addresses: readonly string[],
@@ -107,8 +108,8 @@ const withQuery = (path: string, more: string | undefined): string => (more === 
 type ResolveName = (name: string) => Promise<readonly string[]>;
 
 /**
- * The time for which resolved addresses are cached, in ms. When a receiver moves to another address, senders notice that within this time. Cached
- * addresses are checked, too.
+ * The time for which resolved addresses are cached, in ms. When a receiver moves to another address, Plaza notices the move within this time.
+ * Addresses from the cache are checked, too.
  */
 const KEPT_MS = 5_000;
 const NAMES_MAX = 10_000;

@@ -1,10 +1,10 @@
-/** A request that the server sends to another server, its response, and the reason if no response arrives. */
+/** The types of a request that the server sends to another server, of its response, and of the error if no response arrives. */
 export interface OutboundRequest {
   readonly method: "GET" | "POST";
   readonly url: string;
   /** Encoded parameters, of any length, that are appended to the query of the URL. */
   readonly moreQuery?: string;
-  /** The headers, in ASCII. Host, Content-Length and Connection are not among them, because the transport writes these. */
+  /** The headers, in ASCII. The list does not have the headers Host, Content-Length and Connection, because the transport writes them. */
   readonly headers: Readonly<Record<string, string>>;
   /** The body, in ASCII. */
   readonly body?: string;
@@ -17,11 +17,11 @@ export interface OutboundRequest {
    * not count.
    */
   readonly silenceMs?: number;
-  /** The number of bytes after which a longer response is cut. */
+  /** The number of response bytes that are read; a longer response is cut. */
   readonly responseBytesMax: number;
   /**
-   * Receives the body of a response with the status 200 while the body arrives. Such a body is not stored in the response. While `takeBody` is busy,
-   * the other server has to wait.
+   * Receives the body of a response with the status 200 while the body arrives. A body that `takeBody` receives is not stored in the response. While
+   * `takeBody` is busy, the other server has to wait.
    */
   readonly takeBody?: TakeBody;
   /**
@@ -29,11 +29,14 @@ export interface OutboundRequest {
    * read the request, which is then sent again on another connection.
    */
   readonly onResend?: (error: RequestFailed) => void;
-  /** Set if a response succeeds as soon as its status has arrived in time. If the body arrives too late, it is cut. */
+  /** Whether a request succeeds as soon as the response's status has arrived in time. A body that arrives too late is cut. */
   readonly isStatusEnough?: true;
 }
 
-/** Receives a piece of the body, whose bytes it may keep. If the function rejects, the request ends with that error. */
+/**
+ * A function that receives a piece of a response body, and may keep the bytes of the piece. If the function rejects, the request ends with that
+ * error.
+ */
 export type TakeBody = (part: Buffer) => Promise<void>;
 
 export interface OutboundResponse {
@@ -44,7 +47,7 @@ export interface OutboundResponse {
 
 export type FailureKind = "dns" | "connect" | "tls" | "timeout" | "closed" | "malformed";
 
-/** The error if no response arrived. `kind` says how far the request got. */
+/** The error if no response arrived. The property `kind` says at which step the request failed. */
 export class RequestFailed extends Error {
   constructor(
     readonly kind: FailureKind,

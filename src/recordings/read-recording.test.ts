@@ -1,4 +1,4 @@
-/** Recordings are read and removed, complete or not, and removed ones leave no files. */
+/** Tests that complete and incomplete recordings can be read and removed, and that a removed recording leaves no files. */
 import { describe, expect, test } from "bun:test";
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,12 +27,12 @@ describe("a session", () => {
   test.each<[index: string | undefined, session: object]>([
     ["2000 5 1000\n500 7 3000\nend\n", { segments: [segment(0, 2_000, 1_000), segment(1, 500, 3_000)], hasEnded: true }],
     ["2000 5 1000\n", { segments: [segment(0, 2_000, 1_000)], hasEnded: false }],
-    // In this index the last line is still being written.
+    // In this index of a session, the last line is still being written.
     ["2000 5 1000\n500 7 30", { segments: [segment(0, 2_000, 1_000)], hasEnded: false }],
     ["end\n", { segments: [], hasEnded: true }],
     ["", { segments: [], hasEnded: false }],
     [undefined, { segments: [], hasEnded: false }],
-    // A line that is not valid has no segment, and later segments keep their numbers.
+    // A line of the index that is not valid adds no segment, and the segments of later lines keep their numbers.
     ["2000 5 1000\nx\n500 7 3000\n", { segments: [segment(0, 2_000, 1_000), segment(2, 500, 3_000)], hasEnded: false }],
   ])("%j", async (index, session) => {
     const { root } = recordingOf({ 3: index });

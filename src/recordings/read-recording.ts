@@ -21,7 +21,7 @@ export async function readRecording(root: string, world: string, video: string):
   return Promise.all(sessions.map((session) => readSession(storeAt(root), sessionFolder(world, video, session), session)));
 }
 
-/** Returns a text that changes whenever the recording grows. The text contains the sizes of the indexes, because an index only grows. */
+/** Returns a text that changes whenever the recording grows. The text contains the sizes of the recording's indexes, because an index only grows. */
 export async function recordingVersion(root: string, world: string, video: string): Promise<string> {
   const sessions = await sessionsOf(root, world, video);
   const sizeOf = (session: number): Promise<number> => storeAt(root).sizeOf(`${sessionFolder(world, video, session)}/${INDEX}`);

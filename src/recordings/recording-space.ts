@@ -18,9 +18,9 @@ export interface SpaceLimits {
   readonly reserveBytes: number;
 }
 
-/** The number of recorded bytes after which the free space is read again, because reading it for each segment would take too long. */
+/** The number of recorded bytes after which the free space is read again, because reading the free space for each segment would take too long. */
 const LOOK_EVERY_BYTES = 16 * 1024 * 1024;
-/** The number of recorded bytes after which the files are counted again, because the bytes of deleted recordings no longer count. */
+/** The number of recorded bytes after which the sizes of all files are added up again, so that the bytes of deleted recordings no longer count. */
 const COUNT_EVERY_BYTES = 1024 * 1024 * 1024;
 
 const freeBytesOf = (root: string): Promise<number> => storeAt(root).freeBytes();
@@ -40,7 +40,7 @@ export class RecordingSpace {
     this.#freeBytesOf = freeOf;
   }
 
-  /** Reserves space. The caller calls this method before it writes `byteCount` bytes. Throws `NoSpace`. */
+  /** Reserves space for a recording. A recording calls this method before it writes `byteCount` bytes. Throws `NoSpace`. */
   async take(byteCount: number): Promise<void> {
     await this.#look();
     const used = (this.#usedBytes ?? 0) + byteCount;
@@ -72,9 +72,9 @@ export class RecordingSpace {
 }
 
 /**
- * A session of a recording is a folder of the store, `{world}/{video}/{session}/`, with the segments `0.ts`, `1.ts`, … and `index`. For each complete
- * segment the index has a line with the segment's duration (ms), its bytes, its beginning (the machine's time), and the word `discontinuous` if the
- * segment does not continue the previous one. When the session is over, the index gets the last line `end`.
+ * A session of a recording is a folder of the store, `{world}/{video}/{session}/`, with the segments `0.ts`, `1.ts`, … and the file `index`. For each
+ * complete segment the index has a line with the segment's duration (ms), its number of bytes, its start time (the machine's time), and the word
+ * `discontinuous` if the segment does not continue the previous one. When the session is over, the index gets a last line with the word `end`.
  */
 export const videoFolder = (world: string, video: string): string => `${world}/${video}`;
 export const sessionFolder = (world: string, video: string, session: number): string => `${videoFolder(world, video)}/${session}`;
@@ -89,6 +89,7 @@ export const indexLine = (
 ): string => `${Math.round(durationMs)} ${byteCount} ${Math.round(beganRealMs)}${isDiscontinuous ? " discontinuous" : ""}\n`;
 
 /**
- * The duration of the longest segment, rounded to whole seconds, so that a playlist's target duration never changes (RFC 8216, 4.3.3.1 and 6.2.1).
+ * The greatest duration of a segment, in whole seconds. The value is fixed, because a playlist's target duration must never change (RFC 8216, 4.3.3.1
+ * and 6.2.1).
  */
 export const SEGMENT_SECONDS_MAX = 6;

@@ -1,6 +1,6 @@
 /**
- * The store of recordings: a folder, or a bucket of an object store with the protocol S3 (D-422). A path is `{world}/{video}/{session}/{name}`, and
- * each of these names is one segment of the path.
+ * The store of recordings: a folder, or a bucket of an object store with the protocol S3 (D-422). The path of an object is
+ * `{world}/{video}/{session}/{name}`; no part of the path contains a slash.
  */
 
 import { appendFile, mkdir, readdir, readFile, rename, rm, stat, statfs, writeFile } from "node:fs/promises";
@@ -10,7 +10,7 @@ import { file, S3Client } from "bun";
 export interface RecordingStore {
   /** Writes an object so that a reader sees either the complete object or no object. */
   write(path: string, bytes: Uint8Array): Promise<void>;
-  /** Adds text to the end of an object. `whole` is the whole text including the added text. */
+  /** Adds text to the end of an object. The parameter `whole` is the whole text of the object, including the added text. */
   append(path: string, added: string, whole: string): Promise<void>;
   /** Returns the text of an object, or an empty text if the object does not exist. */
   readText(path: string): Promise<string>;
@@ -20,12 +20,12 @@ export interface RecordingStore {
   folders(path: string): Promise<string[]>;
   /** Returns the content of an object, or undefined if the object does not exist. */
   open(path: string): Promise<{ readonly content: ReadableStream<Uint8Array>; readonly size: number } | undefined>;
-  /** Makes a folder. The caller makes a folder before it writes an object into the folder. */
+  /** Makes a folder. A caller must make a folder before it writes an object into the folder. */
   makeFolder(path: string): Promise<void>;
   /** Removes a folder with its content. */
   remove(path: string): Promise<void>;
   usedBytes(): Promise<number>;
-  /** Returns the number of free bytes, or infinity if the store does not report it. */
+  /** Returns the number of free bytes, or infinity if the store does not report this number. */
   freeBytes(): Promise<number>;
 }
 
@@ -72,7 +72,7 @@ class FolderStore implements RecordingStore {
 
   async remove(path: string): Promise<void> {
     const folder = join(this.#root, path);
-    // Most worlds have no recordings. Checking whether the folder exists takes a tenth of the time that removing a missing folder takes.
+    // Checking whether a world's folder exists takes a tenth of the time that removing a missing folder takes, and most worlds have no recordings.
     if ((await stat(folder).catch(nothing(undefined))) !== undefined) await rm(folder, { recursive: true, force: true });
   }
 
@@ -92,9 +92,7 @@ class FolderStore implements RecordingStore {
   }
 }
 
-/**
- * Makes an error handler that returns `empty` if a file or folder does not exist. The handler throws the errors of all other problems of the disk.
- */
+/** Makes an error handler that returns `empty` if a file or folder does not exist. The handler throws all other errors of the disk again. */
 const nothing =
   <T>(empty: T) =>
   (error: NodeJS.ErrnoException): T => {
@@ -116,7 +114,7 @@ class BucketStore implements RecordingStore {
 
   /**
    * `address` is `s3://key:secret@bucket/prefix?endpoint=https://…&region=…`. If the key, secret, endpoint or region is left out, the runtime reads
-   * it from the environment, as other programs do (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, S3_ENDPOINT).
+   * the missing value from the environment, as other programs do (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, S3_ENDPOINT).
    */
   constructor(address: string) {
     const { username, password, hostname, pathname, searchParams } = new URL(address);

@@ -1,4 +1,4 @@
-/** The files of a recording, segment by segment, and the limits of their space. */
+/** Tests which files a recording writes segment by segment, and the limits for the disk space of recordings. */
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -77,7 +77,7 @@ test("a failure of the disk at any step is reported, and no later step is writte
   };
   expect(await refused("0.ts.part", true)).toEqual({ failures: ["EISDIR"], left: ["0.ts.part"] });
   expect(await refused("index", true)).toEqual({ failures: ["EISDIR"], left: ["0.ts", "index"] });
-  // A file is at the path of the folder.
+  // The recording fails, because a file has the path of the folder for recordings.
   expect(await refused("", false)).toEqual({ failures: ["EEXIST"], left: [] });
 });
 
@@ -88,7 +88,7 @@ test("up to 64 MiB may wait for the disk; written bytes no longer wait", async (
     recording.add(segmentOf("", half));
     recording.add(segmentOf("", half));
     expect(failures).toEqual([]);
-    // `end` resolves when both segments are written.
+    // The promise of `end` resolves when both segments are written.
     await recording.end();
   }
   const slow = newRecording();
@@ -110,7 +110,7 @@ test("recordings have up to their maximum of bytes; deleted ones no longer count
   await space.take(10);
   await expect(space.take(1)).rejects.toThrow("the recordings would use more than the 100 bytes of --recordings-bytes-max");
   rmSync(join(root, "old"), { recursive: true });
-  // The files were counted again, and the count found nothing, because this test writes nothing.
+  // The sizes of the recorded files were added up again, and the sum was 0, because this test writes no files.
   await space.take(100);
   await expect(space.take(1)).rejects.toMatchObject({ name: "NoSpace" });
 });
@@ -121,7 +121,7 @@ test("the total is counted again after a GiB was used, and not a byte before", a
   const early = spaceOf(gib + 9);
   await early.take(gib - 2);
   await expect(early.take(12)).rejects.toMatchObject({ name: "NoSpace" });
-  // This test writes nothing, so each count finds nothing.
+  // This test writes no files, so each time the sizes of the recorded files are added up, the sum is 0.
   const space = spaceOf(gib + 10);
   await space.take(gib - 1);
   await space.take(1);
@@ -157,7 +157,7 @@ test("without a limit nothing is counted, and the reserve of the disk stays free
   await new RecordingSpace(root, { bytesMax: 0, reserveBytes: Math.floor(free / 2) }).take(1);
   const full = new RecordingSpace(root, { bytesMax: 0, reserveBytes: 2 * free });
   await expect(full.take(1)).rejects.toThrow(/^the recording would leave \d+ bytes of the disk free, and --disk-reserve-bytes is \d+$/);
-  // The bytes that are about to be written count as well.
+  // The limit for recordings also counts the bytes that are about to be written.
   await expect(new RecordingSpace(root, BOUNDLESS).take(2 * free)).rejects.toThrow(/--disk-reserve-bytes/);
   // A refused request takes no space.
   const space = new RecordingSpace(root, BOUNDLESS);

@@ -10,14 +10,14 @@ export interface RecordedSegment {
   readonly durationMs: number;
   /** The machine's time at which the segment began to arrive. */
   readonly beganRealMs: number;
-  /** Whether the timestamps do not continue those of the previous segment, or the form of picture or sound changes. */
+  /** Whether the segment's timestamps do not continue those of the previous segment, or its picture or sound has another format. */
   readonly isDiscontinuous: boolean;
 }
 
 /** `no_storage` means that the disk is full or too slow, or that the recordings use all of their space. */
 export type RecordingFailure = "no_storage";
 
-/** The maximum number of bytes that may wait to be written. If more bytes wait, the disk is too slow. */
+/** The maximum number of bytes that may wait to be written. If more bytes wait, the recording fails, because the disk is too slow. */
 const WAITING_BYTES_MAX = 64 * 1024 * 1024;
 
 export class SessionRecording {

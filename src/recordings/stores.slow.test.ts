@@ -55,7 +55,7 @@ describe.each(Object.entries(kinds))("a %s", (_, open) => {
     ] as const)
       await record(root, world, video, 1).recording.end();
     await removeRecording(root, "w", "7");
-    // An object store may list a folder for a while that has no objects any more.
+    // For a while, an object store may still list a folder that has no objects any more.
     const paths = ["w/7/9", "w/7/10", "w/77/1", "v/7/1", "w2/7/1"];
     const left = async () => {
       const texts = await Promise.all(paths.map((path) => storeAt(root).readText(`${path}/index`)));

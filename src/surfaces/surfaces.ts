@@ -12,7 +12,7 @@ export interface Surface {
 export const surfaces: readonly Surface[] = [
   { name: "base", mount: "", address: "base_url" },
   { name: "app", mount: "/app", address: "app_base_url" },
-  // VER-1d: the version is part of the microblog's address.
+  // VER-1d: the version is part of the address of the microblog surface.
   { name: "microblog", mount: "/microblog/v1.0", address: "microblog_base_url" },
   { name: "ads", mount: "/ads", address: "ads_base_url" },
   { name: "social_login", mount: "/social-login", address: "social_login_host" },

@@ -19,7 +19,7 @@ export interface LogOptions {
 
 const ORDER: readonly Level[] = ["error", "warn", "info", "debug"];
 const COLORS = { error: "red", warn: "yellow", info: "green", debug: "blue" } as const;
-/** The maximum number of characters of a field. A stack has some 2,000 characters. */
+/** The maximum number of characters of a field. The stack of an error, the longest usual field, has some 2,000 characters. */
 const FIELD_CHARACTERS_MAX = 8_192;
 
 export class Log {
@@ -34,7 +34,7 @@ export class Log {
     this.#shown = options.level === "silent" ? -1 : ORDER.indexOf(options.level);
   }
 
-  /** Whether the log shows lines of this level. A caller checks this before it makes fields that take long to make. */
+  /** Whether the log shows lines of this level. A caller checks the level before it computes fields that take long to compute. */
   shows(level: Level): boolean {
     return ORDER.indexOf(level) <= this.#shown;
   }
@@ -45,8 +45,8 @@ export class Log {
   debug = (fields: LogFields, message: string): void => this.#add("debug", fields, message);
 
   /**
-   * Logs like `info`, but takes less time, and writes the line a moment later. Each request writes its line with the method `line`. `fields` is the
-   * inside of a JSON object.
+   * Logs like `info`, but takes less time, and writes the line a moment later. The line about each request is logged with this method `line`. The
+   * parameter `fields` is the text of a JSON object without its braces.
    */
   line(fields: string, message: string): void {
     if (!this.shows("info")) return;
@@ -65,7 +65,7 @@ export class Log {
     return this.#timeText;
   }
 
-  /** Resolves when all lines so far are written, or when nobody reads the lines any more. */
+  /** Resolves when all lines that were logged so far are written, or when nobody reads the log any more. */
   flush(): Promise<void> {
     return this.#stderr.flush();
   }
@@ -80,7 +80,7 @@ export class Log {
   }
 }
 
-/** Returns a line for people, in color if stderr is a terminal. The time in the line is in the machine's time zone. */
+/** Returns a line of the log as text for people, in color if stderr is a terminal. The time in the line is in the machine's time zone. */
 function linesForPeople(level: Level, time: string, fields: LogFields, message: string): string {
   const styled = (style: Parameters<typeof styleText>[0], text: string): string => styleText(style, text, { stream: process.stderr });
   const shown = Object.entries(fields).filter(([, value]) => value !== undefined);
@@ -91,7 +91,7 @@ function linesForPeople(level: Level, time: string, fields: LogFields, message: 
   ].join("\n");
 }
 
-/** Redacts and cuts the texts in the fields. The JSON text of an object is redacted and cut in the same way. */
+/** Redacts and cuts the texts in the fields of a line. If a field has an object, its JSON text is redacted and cut in the same way. */
 export function shownFields(fields: LogFields): LogFields {
   const shown: Record<string, unknown> = {};
   for (const name in fields) {
@@ -106,11 +106,11 @@ const excerpt = (text: string): string => (text.length > FIELD_CHARACTERS_MAX ? 
 
 /**
  * Returns the level for a failure after which the server tries again. While the database cannot be reached, such failures happen several times a
- * second, and would hide the one line that names the problem of the database (D-341).
+ * second, and lines about them would hide the one line that names the problem of the database (D-341).
  */
 export const levelOf = (error: unknown): "debug" | "error" => (isUnreachable(error) ? "debug" : "error");
 
-/** Returns the fields of an error in the log. The fields are enough to find the line of code that failed. */
+/** Returns the fields with which the log describes an error. These fields are enough to find the line of code that failed. */
 export function errorFields(error: unknown): LogFields {
   if (!(error instanceof Error)) return { error: String(error) };
   const cause = error.cause instanceof Error ? { cause: error.cause.message } : {};

@@ -9,7 +9,7 @@ let told: Hold[] = [];
 const newWatch = (): LoopWatch =>
   new LoopWatch({ nowMs: () => now, cpuMs: () => cpu, afterTurn: (run) => turnEnds.push(run), onHold: (hold) => told.push(hold) });
 
-/** Lets time pass in which this process computes. */
+/** Lets time pass in which this process uses the CPU. */
 function compute(ms: number): void {
   now += ms;
   cpu += ms;

@@ -1,6 +1,6 @@
 /**
- * Finds the work that blocks the event loop, so that an operator knows what to limit. Work calls `begin` with its name before each step that may take
- * long; a step lasts until the next step begins, or until the turn of the loop ends.
+ * Finds the work that blocks the event loop, so that an operator knows what to limit. Code calls `begin` with the name of its work before each step
+ * that may take long; a step lasts until the next step begins, or until the turn of the event loop ends.
  */
 
 /** The shortest blocking time that is reported. A shorter blocking time delays other requests less than a slow network does. */
@@ -10,17 +10,19 @@ const HOLD_MS_MIN = 50;
  * turn.
  */
 const READ_CPU_MS_MIN = 10;
-/** The maximum number of names that are counted separately. There are fewer operations and kinds of jobs than this number. */
+/** The maximum number of names of work that are counted separately: more than there are operations and types of jobs. */
 const NAMES_MAX = 500;
 const OTHER_WORK = "other work";
-/** The interval at which the lag is measured. A timer that wakes an idle process four times a second takes no measurable CPU time. */
+/**
+ * The interval at which the lag of the event loop is measured. A timer that wakes an idle process four times a second takes no measurable CPU time.
+ */
 const SAMPLE_MS = 250;
-/** The maximum number of stored measurements, which are those of the last five minutes. */
+/** The maximum number of stored measurements of the lag: those of the last five minutes. */
 const SAMPLES_MAX = 1_200;
 
 export interface Hold {
   readonly work: string;
-  /** The id of the delivery, job or upload that the work was for. */
+  /** The id of the delivery, job or upload for which the work was done. */
   readonly id: string | undefined;
   readonly ms: number;
 }
@@ -113,7 +115,7 @@ export class LoopWatch {
     const passedMs = now - this.#beganMs;
     if (passedMs < READ_CPU_MS_MIN) return;
     const cpuMs = this.#options.cpuMs();
-    // On a busy machine a process may get no CPU for some time, and then its own work is not the reason for the delay.
+    // On a busy machine, a process may get no CPU time for a while. A delay for this reason is not caused by the process's own work.
     const ms = Math.min(passedMs, cpuMs - this.#cpuMs);
     this.#cpuMs = cpuMs;
     if (ms < HOLD_MS_MIN || this.#work === undefined) return;

@@ -43,8 +43,8 @@ const mergedDeliveries = (all: readonly WorldDeliveries[]): WorldDeliveries[] =>
 const mergedBy = <T>(all: readonly T[], keyOf: (one: T) => string): T[] => Map.groupBy(all, keyOf).values().map(sumOf).toArray();
 
 /**
- * Adds up all numbers, also the numbers inside lists and objects. All other values are equal in all reports, so the value of the first report is
- * used.
+ * Adds up all numbers, also the numbers inside lists and objects. Values that are not numbers are equal in the reports of all processes, so the value
+ * of the first report is used.
  */
 const sumOf = <T>(all: readonly T[]): T => structuredClone(all).reduce((sum, one) => added(sum, one) as T);
 

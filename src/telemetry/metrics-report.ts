@@ -31,7 +31,7 @@ export interface ProcessReport extends ProcessFacts {
   readonly lagP99Ms: number;
 }
 
-/** The counts of spans since the start of the process. */
+/** The counts of a process's trace spans since its start. */
 export interface SpanCounts {
   readonly exported: number;
   /** The number of spans that the collector did not accept. */

@@ -58,7 +58,7 @@ test("a refused request says why, in either error form; a served one does not", 
   }
 });
 
-/** The line of the log after a call of the observer. */
+/** Calls the observer of a world's background work, and returns the lines that it logs. */
 function logged(tell: (observer: WorkObserver) => void, world = "default", shown = true) {
   const lines: { level: string; fields: Record<string, unknown>; message: string }[] = [];
   const add = (level: string) => (fields: Record<string, unknown>, message: string) => lines.push({ level, fields, message });
@@ -143,7 +143,7 @@ test.each<[name: string, tell: (observer: WorkObserver) => void, level: string, 
   ["work while the database is away", (on) => on.workFailed(away), "debug", { ...OF_ERROR, error: away.message, error_name: "GraphError" }, /again/],
 ])("%s", (_, tell, level, fields, message) => {
   expect(logged(tell)).toEqual([{ level, fields, message: expect.stringMatching(message) }]);
-  // A line about another world gives the name of that world.
+  // A line about a world other than the first has the name of that world.
   expect(logged(tell, "orders")).toEqual([{ level, fields: { world: "orders", ...fields }, message: expect.stringMatching(message) }]);
 });
 

@@ -5,14 +5,14 @@ import type { WorkObserver } from "#graph/worlds/world";
 import { redact } from "#kernel/redaction/redaction";
 import { errorFields, type Log, levelOf } from "./log.ts";
 
-/** The maximum number of characters of a text from the request or response in a line. */
+/** The maximum number of characters that a line of the log takes from one text of the request or response. */
 const CHARACTERS_MAX = 300;
 
 const excerpt = (text: string): string => (text.length > CHARACTERS_MAX ? `${text.slice(0, CHARACTERS_MAX)}…` : text);
 
 /**
- * Returns the function that logs a request. The line leaves out the query, because a query may contain tokens. Of the texts in a line only the path
- * may need escapes in JSON. `pid` is the id of this process, and `client` is the address from which the request came.
+ * Returns the function that logs a request. The line leaves out the query, because a query may contain tokens. Only one text of a line, the path, may
+ * contain characters that JSON must escape. `pid` is the id of this process, and `client` is the address from which the request came.
  */
 export const requestLines =
   (log: Log, pid: number) =>
@@ -28,7 +28,10 @@ export const requestLines =
     );
   };
 
-/** Returns the code and message of an error response as further fields of the line. The function reads both forms of errors. */
+/**
+ * Returns the code and message of an error response as further fields of the request's line. The function reads errors with and without the wrapper
+ * `error`.
+ */
 function reasonOf(body: string): string {
   try {
     const found = JSON.parse(body) as { error?: unknown };

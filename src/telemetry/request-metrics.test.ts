@@ -1,4 +1,4 @@
-/** The counters of requests, at the edges of the durations and at the limit of apps. */
+/** Tests the counters of requests, with durations at the edges of the intervals and with as many apps as are counted separately. */
 import { expect, test } from "bun:test";
 import { DURATION_EDGES_MS, RequestMetrics } from "./request-metrics.ts";
 

@@ -1,6 +1,9 @@
-/** Counts requests by operation, with their durations, for `/metrics`. Counting is fast enough for every request. */
+/** Counts requests by operation, with their durations, for `/metrics`. Counting is fast enough to run for every request. */
 
-/** The upper edges of the histogram's intervals in ms. A read takes less than 1 ms, a durable write 2 to 5, a handshake up to 10,000 (D-61). */
+/**
+ * The upper edges of the intervals of the histogram of durations, in ms. A read takes less than 1 ms, a durable write 2 to 5, a handshake up to
+ * 10,000 (D-61).
+ */
 export const DURATION_EDGES_MS: readonly number[] = [0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000];
 
 export interface OperationMetrics {
@@ -8,7 +11,10 @@ export interface OperationMetrics {
   /** The number of requests with a status of 400 or more. */
   errors: number;
   readonly byStatus: Record<string, number>;
-  /** The number of requests in each interval of the histogram, not cumulative. The last number counts the requests above the highest edge. */
+  /**
+   * The number of requests in each interval of the histogram of durations, not cumulative. The last number counts the requests that took longer than
+   * the highest edge.
+   */
   readonly durations: number[];
   durationSumMs: number;
 }
@@ -21,7 +27,7 @@ export interface OperationMetrics {
 export type TurnAwayReason = "requests" | "bytes" | "waiting" | "arriving" | "stopping";
 
 export interface TurnedAway {
-  /** The app of the request's live token; undefined if the request counted against its client's address. */
+  /** The app of the request's valid token; undefined if the request counted against the address of its client. */
   readonly app: string | undefined;
   readonly reason: TurnAwayReason;
   readonly count: number;
@@ -59,7 +65,7 @@ export class RequestMetrics {
   readonly #turnedAway = new Map<string, { app: string | undefined; reason: TurnAwayReason; count: number }>();
   readonly #operations = new Map<string, OperationMetrics>();
 
-  /** Counts a request that is turned away. `app` is the app of the request's live token; undefined if it has none. */
+  /** Counts a request that is turned away. `app` is the app of the request's valid token; undefined if the request has no valid token. */
   turnAway(app: string | undefined, reason: TurnAwayReason): void {
     const known = this.#turnedAway.get(`${reason} ${app}`);
     if (known !== undefined) known.count++;
@@ -91,7 +97,7 @@ export class RequestMetrics {
     (metrics.durations[edge] as number)++;
   }
 
-  /** Returns the metrics of each operation. The key `unknown` has the requests without an operation. */
+  /** Returns the metrics of each operation. The key `unknown` has the metrics of requests that belong to no operation. */
   operations(): ReadonlyMap<string, Readonly<OperationMetrics>> {
     return this.#operations;
   }

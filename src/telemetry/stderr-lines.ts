@@ -1,6 +1,6 @@
 /**
  * Writes lines to stderr without waiting for the reader of stderr, because a pipe that nobody reads would block the whole server at the next line.
- * Lines that the reader has not accepted yet stay in memory, up to a limit. Lines beyond the limit are dropped.
+ * Lines that the reader of stderr has not accepted yet stay in memory, up to a limit. Lines beyond this limit are dropped.
  */
 import { write } from "node:fs";
 
@@ -16,14 +16,14 @@ const UTF8_BYTES_MAX = 3;
  * interval.
  */
 const WRITE_EVERY_MS = 50;
-/** The time that a slow reader gets when the program ends. */
+/** The time for which the ending program waits for a slow reader of stderr. */
 const LAST_MS_MAX = 500;
 
-/** Stores the waiting lines as bytes, because the garbage collector would copy texts that live as long as the interval. */
+/** Stores the waiting lines as bytes, because the garbage collector would copy strings that stay in memory for a whole interval. */
 export class StderrLines {
   #waiting: Buffer | undefined;
   #size = 0;
-  /** A buffer that is currently neither filled nor written. */
+  /** A spare buffer, which is currently neither filled nor written. */
   #spare: Buffer | undefined;
   #leftOut = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,4 +1,4 @@
-/** The stderr of a process with a log, as another process reads it. */
+/** Tests the stderr of a process that writes a log, as another process reads it. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { afterThisTest } from "#harness/cleanup";
@@ -121,7 +121,7 @@ describe("lines", () => {
       await lines.flush();
       lines.add("y\\n");
       await lines.flush();`);
-    // The buffer reserves three bytes for each character, so a line is kept only if three times its length is free.
+    // The buffer reserves three bytes for each character, so a line is kept only if the buffer has three free bytes for each of its characters.
     const kept = 1_022;
     const [first, leftOut, ...rest] = [lines.slice(0, kept * 1_024), ...lines.slice(kept * 1_024).split("\n")];
     expect(first).toBe(`${"x".repeat(1_023)}\n`.repeat(kept));

@@ -1,6 +1,6 @@
 /**
- * Traces with OpenTelemetry (D-356). The server loads this module only if the operator names a collector, because the packages take a third of a
- * second to load from their files.
+ * Traces with OpenTelemetry (D-356). The server loads this module only if the operator names a collector, because the packages of OpenTelemetry take
+ * a third of a second to load from their files.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { hostname } from "node:os";
@@ -53,11 +53,11 @@ export interface OpenTracing extends Tracing {
 /** The maximum number of spans that wait for the collector. A span takes about 1 kB. */
 const WAITING_MAX = 8_192;
 const BATCH_MAX = 512;
-/** The time that the first span of a batch waits until the batch is sent. */
+/** The time for which the first span of a batch waits before the batch is sent. */
 const SEND_AFTER_MS = 1_000;
 /** The time limit for sending one batch, including repeated attempts. */
 const SEND_WITHIN_MS = 10_000;
-/** The maximum number of links of a span. The span of a webhook with more events links only the first events. */
+/** The maximum number of links of a span. If a webhook has more events than this, its span links only to the first events. */
 const LINKS_MAX = 32;
 
 const KINDS = { internal: SpanKind.INTERNAL, server: SpanKind.SERVER, client: SpanKind.CLIENT } as const;
@@ -134,7 +134,7 @@ class BoundedSpans implements SpanProcessor, SpanExporter {
   }
 }
 
-/** A span in which code runs, with its current step. */
+/** A span of a trace during which code runs, with the current step of this code. */
 class ActiveSpan implements OpenSpan {
   readonly #tracer: Tracer;
   readonly #span: Span;
@@ -259,12 +259,12 @@ class OpenTelemetryTracing implements OpenTracing {
   }
 }
 
-/** Returns the context of a span of another process. The caller checked the text of `context` when it read the text. */
+/** Returns the context of a span of another process. The function does not check the text of `context`, because the caller has checked it. */
 function contextOf(context: TraceContext | undefined): Context {
   if (context === undefined) return ROOT_CONTEXT;
   const [, traceId = "", spanId = "", flags = "00"] = context.traceparent.split("-");
   const traceState = context.tracestate === null ? {} : { traceState: createTraceState(context.tracestate) };
-  // The flags are a hexadecimal number.
+  // The flags of the trace context are a hexadecimal number.
   return trace.setSpanContext(ROOT_CONTEXT, {
     traceId,
     spanId,

@@ -12,8 +12,8 @@ const TASKS = ["MANAGE", "CREATE_CONTENT", "MODERATE"];
 export const BUSINESS_SCOPES = ["ads_management", "ads_read"];
 
 /**
- * E1-6, D-53: returns whether the caller may see the account and the account is professional. If the caller cannot see the account, or it is not
- * professional, the response is the same as for a missing account.
+ * E1-6, D-53: returns whether the caller may see the account and the account is professional. If the caller cannot see the account, or if the account
+ * is not professional, the response is the same as for a missing account.
  */
 async function canSeeProfessional(input: PolicyInput): Promise<boolean> {
   const account = await socialAccountOf(input.node.owner, input.reader, input.ports, input.facts);
@@ -48,7 +48,7 @@ const plain = (schema: TSchema): Field<MediaRow> => ({ schema, policy: taggedMed
 const text = plain(Type.String());
 const count = plain(Type.Integer());
 
-/** Loads the usernames for a field that shows the username of an account. `column` is the column of the row with the account's id. */
+/** Loads the usernames for a field that shows the username of an account. The parameter `column` names the column that has the account's id. */
 const usernameOf =
   (column: "id" | "owner"): NonNullable<Field["load"]> =>
   async ({ world }, reader, rows) => {

@@ -32,8 +32,8 @@ export const taggedMediaMigrations: readonly Migration[] = [
         permalink TEXT, thumbnail_url TEXT, shortcode TEXT, like_count BIGINT NOT NULL, comments_count BIGINT NOT NULL, timestamp BIGINT NOT NULL,
         is_private INTEGER NOT NULL, children TEXT NOT NULL, PRIMARY KEY (owner, id)
       ) WITHOUT ROWID`,
-      // The primary key starts with the tagged account and `is_private`, so that the database can read a page of public media in the order of the
-      // key.
+      // The primary key starts with the tagged account and `is_private`, so that the database can read one page of a list of public media in the
+      // order of the key.
       `CREATE TABLE media_tags (
         account BIGINT NOT NULL, is_private INTEGER NOT NULL, timestamp BIGINT NOT NULL, media BIGINT NOT NULL, owner BIGINT NOT NULL,
         PRIMARY KEY (account, is_private, timestamp, media)
@@ -79,8 +79,8 @@ const newestFirst = {
 } as const;
 
 /**
- * E1: lists the media in which an account is tagged. Private media are never returned. The query leaves out private media before it limits the number
- * of rows, so each page except the last is full (D-35).
+ * E1: lists the media in which an account is tagged. The list never contains private media. The query leaves out private media before it limits the
+ * number of rows, so each page except the last is full (D-35).
  */
 export function listTaggedMedia(reader: Reader, account: NodeId, page: PageRequest): Promise<ListPage<MediaRow>> {
   const tagged = "JOIN media_tags g ON t.owner = g.owner AND t.id = g.media WHERE g.account = ? AND g.is_private = 0";

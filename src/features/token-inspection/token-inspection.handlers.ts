@@ -17,7 +17,7 @@ export async function handleInspectToken(request: OperationRequest<Static<typeof
   if (caller.token.user !== undefined && !isOwn && !(await isAdministrator(caller, world, reader)))
     throw taskMissing("the role administrator on the app, or a token of the same user");
   const live = world.tokens.alive(token, "input_token", unixSeconds(world.clock));
-  // D-55 [clients]: client libraries read the reason why a token is invalid from the object that also has `is_valid`.
+  // D-55 [clients]: the reason why a token is invalid is in the same object as `is_valid`, because client libraries read it there.
   const error = live instanceof GraphError && world.profile === "clients" ? errorOf(live) : undefined;
   // D-55: the response for an unknown token is 200 with `is_valid: false`, not an error.
   if (token === undefined) return { data: { is_valid: false, scopes: [], ...error } };
@@ -47,7 +47,7 @@ const errorOf = ({ entry: { code, subcode }, message }: GraphError): Pick<Inspec
   error: { code, message, ...(subcode === undefined ? {} : { subcode }) },
 });
 
-/** F3-2: the names of token types in the response. The document has only APP and USER; Plaza chose the other names. */
+/** F3-2: the names of token types in the response. The interface document has only the names APP and USER; Plaza chose the other names. */
 const typeNames: Readonly<Record<Token["type"], string>> = {
   app: "APP",
   user: "USER",

@@ -101,7 +101,7 @@ onEachDatabase("token inspection", (database) => {
     const plaza = await open();
     for (const access_token of ["stranger", "elsewhere"])
       expect(await ask(plaza, { access_token, input_token: "tester" })).toMatchObject({ status: 403, body: { error: { code: 200 } } });
-    // The error for a caller without the right says nothing about the parameters.
+    // A caller who may not inspect tokens gets an error that says nothing about the parameters of the request.
     expect((await ask(plaza, { access_token: "stranger" })).status).toBe(403);
     expect((await ask(plaza, { access_token: "1001|s3cret" })).status).toBe(401);
     expect((await ask(plaza, { access_token: "ada", input_token: "tester" })).status).toBe(401);

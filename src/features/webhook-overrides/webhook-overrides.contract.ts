@@ -20,7 +20,7 @@ const uri = Type.String({
   format: "callback",
   description: "the address of the alternate callback",
 });
-/** H1-6, H4-6, D-304: the verify token of a callback. Only the size limit of the request's body limits the length of a verify token. */
+/** H1-6, H4-6, D-304: the verify token of a callback. A verify token has no length limit of its own, only the size limit of the request body. */
 const tokenOf = { description: "the verify token that Plaza sends to the callback before Plaza stores the callback" };
 const verifyToken = Type.String({ minLength: 1, ...tokenOf });
 const removal = Type.Object({ override_callback_uri: Type.Literal(""), verify_token: Type.Optional(Type.String(tokenOf)) });
@@ -61,8 +61,8 @@ export const setAccountOverride = writeOperation({
     { override_callback_uri: Type.Optional(uri), verify_token: Type.Optional(verifyToken) },
     {
       dependentRequired: { override_callback_uri: ["verify_token"], verify_token: ["override_callback_uri"] },
-      // H3, D-57: a request without `override_callback_uri` removes the override. If a request without it has unknown parameters, the request is
-      // refused, because a parameter may be a misspelt `override_callback_uri`.
+      // H3, D-57: a request without `override_callback_uri` removes the override. If such a request has unknown parameters, the request is refused,
+      // because one of them may be a misspelt `override_callback_uri`.
       if: having("override_callback_uri"),
       else: noOthers,
     },
@@ -102,7 +102,7 @@ export const webhookConfiguration: Field = {
     const application = await world.ports.get("webhook_subscription").findCallbackUrl(reader, caller.app.id, "chatapp_business_account");
     return overrides.map(({ phone_number, account }) => ({
       ...(phone_number === undefined ? {} : { phone_number }),
-      // H5-3: an override that is not set is left out.
+      // H5-3: the field leaves out an override that is not set.
       ...(account === undefined ? {} : { chatapp_business_account: account }),
       ...(application === undefined ? {} : { application }),
     }));

@@ -20,7 +20,7 @@ interface Override {
 const wantedOverride = ({ override_callback_uri: uri, verify_token: verifyToken }: AccountRequest["params"]): Override | undefined =>
   uri === undefined || verifyToken === undefined ? undefined : { uri, verifyToken };
 
-/** ROUTE-27: makes the handshake with the callback, before the transaction begins. */
+/** ROUTE-27: makes the handshake with the callback before the transaction that stores the override begins. */
 export async function prepareAccountOverride(request: AccountRequest, reader: Reader): Promise<void> {
   const wanted = wantedOverride(request.params);
   if (wanted === undefined) return;
@@ -64,7 +64,7 @@ export async function handleSetNumberOverride(request: NumberRequest, tx: Transa
   const { node, caller } = request;
   const wanted = wantedNumberOverride(request);
   await tx.lock("chatapp_account", node.owner);
-  // During the handshake the app's subscription may have ended, or the number may have been removed.
+  // The handler checks again, because during the handshake the app's subscription may have ended, or the number may have been removed.
   if (!(await isSubscribed(request, tx)) || !(await isStillThere(request, tx))) throw notFoundNode(request);
   if (wanted === undefined) await deleteOverride(tx, node.owner, caller.app.id, node.id);
   else await saveOverride(tx, node.owner, caller.app.id, node.id, wanted.uri);
@@ -74,7 +74,7 @@ export async function handleSetNumberOverride(request: NumberRequest, tx: Transa
 
 /**
  * D-63: chooses the callbacks of waiting events again. `verified` is the address of a callback that has just passed the handshake. If deliveries to
- * the verified address were paused, they resume.
+ * the verified address were paused, Plaza resumes them.
  */
 async function reroute({ caller, world }: Pick<OperationRequest, "caller" | "world">, tx: Transaction, verified: string | undefined): Promise<void> {
   if (verified !== undefined) await world.webhooks.resumeUrl(tx, caller.app.id, verified);

@@ -163,7 +163,7 @@ onEachDatabase("webhook overrides", (database) => {
       const resumeUrl = webhooks.resumeUrl.bind(webhooks);
       webhooks.resumeUrl = async (...given) => {
         ending = node === undefined ? plaza.delete("/v26.0/4001/subscribed_apps", { bearer }) : request("DELETE", `nodes/${node}`);
-        // These reads take so long that a write that no lock holds up happens meanwhile.
+        // The test's reads take so long that a write happens during them unless a lock makes the write wait.
         for (let reads = 0; reads < 100; reads++) await ports.get("chatapp_account").subscribedApps(stored.reader, nodeId("4001"));
         await resumeUrl(...given);
       };

@@ -52,7 +52,7 @@ onEachDatabase("webhook overrides", (database) => {
       expect([valuesAt(override), valuesAt(own)]).toEqual([[{ n: 1 }], []]);
       await post(nothing);
       expect([valuesAt(override), valuesAt(own)]).toEqual([[{ n: 1 }], [{ n: 2 }]]);
-      // The callback was verified once more, so it counts as one that has not failed.
+      // The callback was verified once more, so Plaza forgets its earlier failures.
       await post({ override_callback_uri: override.url, verify_token: "v" });
       override.response = () => new Response("", { status: 410 });
       await emit(plaza, 3);

@@ -17,8 +17,8 @@ export const webhookOverrideMigrations: readonly Migration[] = [
 ];
 
 /**
- * The ports of overrides. An override belongs to an app and an account, or to an app and one of the account's numbers (D-57). If the parameter
- * `number` is undefined, the functions use the override of the account itself.
+ * The ports through which other code reads and writes overrides. An override belongs to an app and an account, or to an app and one of the account's
+ * numbers (D-57). If the parameter `number` is undefined, the functions of these ports use the override of the account itself.
  */
 interface OverridePort {
   find(reader: Reader, account: NodeId, app: NodeId, number: NodeId | undefined): Promise<string | undefined>;
@@ -51,7 +51,10 @@ declare module "#kernel/ports" {
 /** The value of `phone_number` in the row of an account's own override. */
 const ACCOUNT_ITSELF = "0";
 
-/** The cached fact with the overrides of an account and of its phone numbers, which the routing of webhooks reads. The key is the account's id. */
+/**
+ * The cached fact with the overrides of an account and of its phone numbers, which the routing of webhooks reads. The cache finds this fact by the
+ * account's id.
+ */
 const webhookOverrideFact = "webhook_override";
 
 const keyOf = (number: NodeId | undefined): string => number ?? ACCOUNT_ITSELF;

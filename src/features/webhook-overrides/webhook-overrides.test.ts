@@ -87,7 +87,7 @@ onEachDatabase("webhook overrides", (database) => {
       },
       { chatapp_business_api_data: { id: "1001", link: "http://plaza.test/1001", name: "Shop" }, override_callback_uri: uri },
     ]);
-    // An app that is the only one on a page of the list also has its own override there.
+    // If a page of the list has only one app, the response still shows this app's own override.
     const { data } = (await plaza.get(onAccount, { bearer: "wa", query: { limit: "1" } })).body;
     expect(data).toMatchObject([{ override_callback_uri: "https://other.example/hook" }]);
     expect((await set(plaza, {})).body).toEqual({ success: true });
@@ -132,7 +132,7 @@ onEachDatabase("webhook overrides", (database) => {
         ["", { body: { "": "" } }],
         ["😀", { body: { "😀": 1 } }],
         ["override_callback_uris", { query: { override_callback_uris: uri } }],
-        // These parameters select from a list or a node, and this request returns neither.
+        // The request refuses parameters that select from a list or a node, because its response contains neither.
         ...["limit", "after", "before", "fields", "ids"].map((name): (typeof wrong)[number] => [name, { query: { [name]: "1" } }]),
         ["limit", { body: { limit: 1 } }],
         ["subscribed_fields", { query: { subscribed_fields: "messages" }, body: { debug: "all" } }],
@@ -265,7 +265,7 @@ onEachDatabase("webhook overrides", (database) => {
 
   test("D-305 [clients]: for a person who does not work for the account's business, an account to which the app is not subscribed does not exist", async () => {
     const plaza = await open({ profile: "clients" });
-    // The person works only for the business of the account 4001. The developer of the app 1001 works for neither business.
+    // The person in this test works only for the business of the account 4001. The developer of the app 1001 works for neither of the two businesses.
     for (const [bearer, account] of [
       ["stranger-wa", "4002"],
       ["wa", "4002"],

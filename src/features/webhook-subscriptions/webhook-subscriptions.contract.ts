@@ -20,14 +20,14 @@ export const pageSubscriptions = definePolicy({
   canSee: ({ token, node }) => token.page === node.owner,
 });
 
-/** The longest address of a callback. Many servers refuse longer addresses. */
+/** The longest address of a callback. The limit exists because many servers refuse longer addresses. */
 const CALLBACK_URL_CHARACTERS_MAX = 2_048;
 
 const access = { surfaces: ["base"], versions: "platform", scheme: "anywhere", errorForm: "wrapped" } as const satisfies Partial<Access>;
 const ofApp = { ...access, policy: appSubscriptions, on: "app", edge: "subscriptions" } as const;
 const ofPage = { ...access, policy: pageSubscriptions, on: "page", edge: "subscribed_apps" } as const;
 
-/** D-60: the object, which names the kind of nodes whose events an app subscribes to. */
+/** D-60: the parameter `object`, which names the type of the nodes whose events an app subscribes to. */
 const object = Type.Union([Type.Literal("social"), Type.Literal("chatapp_business_account"), Type.Literal("page"), Type.Literal("catalog")], {
   description: "the kind of nodes that the events are about",
 });
@@ -42,7 +42,10 @@ const fieldNames = (of: readonly WebhookObject[]) => [
   ...of.map((one) => ({ type: "string", [NAMES_OF]: one })),
   ...(of.includes("page") ? [{ type: "string", enum: [...unservedPageFields], [ONLY_IN]: "clients" }] : []),
 ];
-/** D-337: the greatest number of names in a list of fields, because each name is compared with all fields. An object has some tens of fields. */
+/**
+ * D-337: the greatest number of names in a list of fields, because each name is compared with all fields. An object of webhooks has only some tens of
+ * fields.
+ */
 const FIELDS_MAX = 200;
 
 const fieldsOf = (...of: readonly WebhookObject[]) =>
@@ -54,8 +57,8 @@ const fieldsOf = (...of: readonly WebhookObject[]) =>
   });
 
 /**
- * The part of the schema that allows only fields of the request's `object`. The rule is written with `if` and `then`, which generators of types
- * ignore.
+ * The part of the schema that allows only fields of the request's `object`. The schema expresses this rule with `if` and `then`, because generators
+ * of types ignore these keywords.
  */
 const ofTheirObject = objects.reduceRight<Record<string, unknown>>(
   (otherwise, one) => ({
@@ -72,7 +75,7 @@ const subscription: FieldSet<ShownSubscriptionRow> = {
   fields: {
     object: { schema: Type.String(), policy: appSubscriptions },
     callback_url: { schema: Type.String(), policy: appSubscriptions },
-    /** The field is true if the callback is verified. Events are sent only to verified callbacks. */
+    /** The field is true if the callback is verified. Plaza sends events only to verified callbacks. */
     active: { schema: Type.Boolean(), policy: appSubscriptions, of: (row) => row.is_verified === 1 },
     fields: { schema: names, policy: appSubscriptions, of: (row) => JSON.parse(row.fields) },
   },

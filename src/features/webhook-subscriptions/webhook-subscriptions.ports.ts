@@ -1,6 +1,6 @@
 /**
- * The ports of subscriptions. The features apps and pages use the ports for the entries of a world file, the feature webhook-overrides uses them for
- * the default callback (H5), and the webhook engine (`src/webhooks`) uses them to find the receivers of an event.
+ * The ports of the feature webhook-subscriptions. The features apps and pages use these ports for the entries of a world file, the feature
+ * webhook-overrides uses them for the default callback (H5), and the webhook engine (`src/webhooks`) uses them to find the receivers of an event.
  */
 
 import { WorldProblem } from "#graph/worlds/file/schema-words";
@@ -37,7 +37,7 @@ interface CallbackEntry {
 interface SubscriptionEntry {
   readonly object: WebhookObject;
   readonly fields: readonly string[];
-  /** The callback of the object; if it is absent, the app's `callback` is used. */
+  /** The callback for events of the object; without this property, events go to the app's `callback`. */
   readonly callback?: CallbackEntry;
 }
 
@@ -70,7 +70,10 @@ interface SubscriptionWritesPort {
   saveOfPage(tx: Transaction, page: NodeId, subscriptions: readonly PageSubscription[], world: World): Promise<void>;
   /** Stores the replaced secret of an app. For a day, webhooks are signed with both the replaced and the new secret (D-132). */
   retireSecret(tx: Transaction, app: NodeId, sealedSecret: string, world: World): Promise<void>;
-  /** Calls `again` for each sealed value of an app and stores its result. If the result is undefined, the stored value does not change. */
+  /**
+   * Calls the function `again` for each sealed value of an app and stores what `again` returns. If `again` returns undefined, the stored value does
+   * not change.
+   */
   resealOfApp(tx: Transaction, app: NodeId, again: (sealed: string) => string | undefined): Promise<void>;
 }
 
@@ -127,7 +130,7 @@ export async function saveOfApp(tx: Transaction, app: NodeId, { callback, subscr
     requireFields(world, object, fields, `${path}.fields`);
     await saveSubscription(tx, app, rowOf(object, [...new Set(fields)], own, world));
   }
-  // A new app has no waiting events, and none of its callbacks has failed.
+  // The function does nothing for a new app, which has no waiting events and no callbacks that have failed.
   if (before.length === 0) return;
   const known = new Set(before.map(({ callback_url }) => callback_url));
   for (const given of [callback, ...subscriptions.map((subscription) => subscription.callback)]) {

@@ -109,8 +109,8 @@ export const pagePageSubscriptions = (reader: Reader, page: NodeId, request: Pag
 
 /** D-131: returns the apps that are subscribed to the field both on the page and in their own subscriptions. */
 export async function subscribersOfPage(reader: Reader, page: NodeId, field: string): Promise<NodeId[]> {
-  // The function makes a query for the page and then a query for each app, instead of one join, because it runs for each event of a page and most
-  // pages have no subscriber.
+  // The function makes a query for the page and then a query for each app, instead of one join, because the function runs for each event of a page
+  // and most pages have no subscriber.
   const rows = await reader.all<PageSubscriptionRow>(append(selectOfPages, "WHERE p.page = ?", [page]));
   const subscribers: NodeId[] = [];
   for (const { app, subscribed_fields } of rows) {
@@ -155,7 +155,10 @@ export async function countSealedOtherwise(reader: Reader, prefix: string): Prom
   return row?.n ?? 0;
 }
 
-/** Calls `again` for each sealed value of an app and stores its result. If the result is undefined, the stored value does not change. */
+/**
+ * Calls the function `again` for each sealed value of an app and stores what `again` returns. If `again` returns undefined, the stored value does not
+ * change.
+ */
 export async function resealOfApp(tx: Transaction, app: NodeId, again: (sealed: string) => string | undefined): Promise<void> {
   const retired = await findRetiredSecret(tx, app);
   const secret = retired === undefined ? undefined : again(retired.sealed_secret);

@@ -64,7 +64,7 @@ onEachDatabase("webhook subscriptions", (database) => {
     expect(set.body).toEqual({ success: true });
     expect(receiver.handshakes).toEqual([{ mode: "subscribe", verifyToken: "to ken/ü" }]);
     expect(await listed(plaza)).toEqual([{ object: "social", callback_url, active: true, fields: ["messages"] }]);
-    // Fields are added, also if they are sent as text with commas, and the newest callback is used.
+    // A further request adds its fields, also if it sends them as one text with commas, and its callback replaces the earlier one.
     await subscribe(plaza, { object: "social", callback_url: receiver.url, fields: "comments,messages" });
     expect(await listed(plaza)).toEqual([{ object: "social", callback_url: receiver.url, active: true, fields: ["messages", "comments"] }]);
     await subscribe(plaza, { object: "page", callback_url: receiver.url, fields: ["custom_labels"] });

@@ -2,9 +2,9 @@ import type { World } from "#graph/worlds/world";
 import type { WebhookObject } from "#webhooks/catalogue/field";
 
 /**
- * D-164: the fields of pages for which platforms of this kind send events. Plaza does not send the events of these fields, because no clause
- * describes them. Client libraries subscribe to such fields together with fields that Plaza serves. The list is the enumeration `SubscribedFields` of
- * the class `Page` in such a platform's own library for Python.
+ * D-164: the fields of pages for which platforms of this kind send events. Plaza does not send events of these page fields, because no clause
+ * describes such events. Client libraries subscribe to these page fields together with fields that Plaza serves. The list of page fields is the
+ * enumeration `SubscribedFields` of the class `Page` in the Python library of such a platform.
  */
 export const unservedPageFields: ReadonlySet<string> = new Set(
   `affiliation attire awards bio birthday call_permission_reply calls category checkins company_overview conversations culinary_team

@@ -24,7 +24,7 @@ async function serveConnections(accept: (socket: Socket, count: number) => void)
 test("a response that comes before all of the request has left is taken, and its connection serves no other request", async () => {
   const { url, count } = await serveConnections((socket, number) => {
     socket.once("data", () => {
-      // The other side reads no more of the request.
+      // The test's server stops reading the request.
       socket.pause();
       socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n${number}`);
     });

@@ -1,6 +1,6 @@
 /**
  * One connection to a checked address: TCP, or TLS with the certificate verified for the name that the caller gave. A connection carries one request
- * at a time. The address is an IP address, so this file does not resolve names.
+ * at a time. The address of a connection is an IP address, so this file does not resolve names.
  */
 import { type FailureKind, RequestFailed } from "../request.ts";
 import { MalformedResponse, type ResponseReader } from "./response.ts";
@@ -13,7 +13,7 @@ export interface Endpoint {
 }
 
 interface EndpointTls {
-  /** The server name for which the certificate must be valid. Undefined if the certificate must be valid for the address itself. */
+  /** The server name for which the certificate must be valid. The name is undefined if the certificate must be valid for the IP address itself. */
   readonly serverName: string | undefined;
   /** Certificates (PEM) that are trusted in place of the system's certificates. */
   readonly ca: string | undefined;
@@ -21,11 +21,11 @@ interface EndpointTls {
 
 /**
  * Collects the requests that are sent at the same moment, and writes them one directly after the other. The first request wakes a receiver on the
- * same machine, which is then still awake for the others. Separate writes would wake the receiver each time (measured: 8 to 22 µs a write instead of
- * 5.6).
+ * same machine, and the receiver is still awake when the other requests arrive. Separate writes would wake the receiver each time (measured: 8 to 22
+ * µs a write instead of 5.6).
  */
 interface Writing {
-  /** Writes the request to the socket, unless the caller has given up on it. */
+  /** Writes the request to the socket, unless the caller no longer waits for the response. */
   write(): void;
 }
 
@@ -38,7 +38,8 @@ export class RequestBurst {
   }
 
   /**
-   * Writes the collected requests. Requests that began together are collected together, because each has taken the same number of asynchronous steps.
+   * Writes the collected requests. Requests that began together are collected together, because each of these requests has taken the same number of
+   * asynchronous steps.
    */
   readonly #flush = (): void => {
     const waiting = this.#waiting;
@@ -62,13 +63,13 @@ type Socket = Bun.Socket<Connection>;
 export class Connection implements Writing {
   #socket: Socket | undefined;
   #running: RunningRequest | undefined;
-  /** The end of the request that did not fit into the system's buffer yet. */
+  /** The last part of the request's bytes, which the system's buffer has not accepted yet. */
   #unwritten: Buffer | undefined;
   #opened: { readonly resolve: () => void; readonly reject: (error: RequestFailed) => void } | undefined;
   readonly #isTls: boolean;
   readonly #burst: RequestBurst;
   isOpen = false;
-  /** Whether the connection has carried an earlier request. If so, the other server may have closed the connection since then. */
+  /** Whether the connection has carried an earlier request. The other server may have closed a connection after its earlier request. */
   wasUsed = false;
   /** Whether the system has accepted the whole last request. */
   hasSent = false;
@@ -80,7 +81,10 @@ export class Connection implements Writing {
     this.#burst = burst;
   }
 
-  /** Opens a connection. Rejects with `RequestFailed`. If the other server is silent, that takes minutes, so callers have a deadline of their own. */
+  /**
+   * Opens a connection. Rejects with `RequestFailed`. If the other server is silent, the promise rejects only after minutes, so callers set a
+   * deadline of their own.
+   */
   static async open({ address, port, tls }: Endpoint, burst: RequestBurst): Promise<Connection> {
     const connection = new Connection(tls !== undefined, burst);
     const opened = new Promise<void>((resolve, reject) => {
@@ -122,7 +126,7 @@ export class Connection implements Writing {
 
   write(): void {
     const request = this.#running?.request;
-    // The caller gave up on the request before it was written.
+    // The caller stopped waiting for the response before the request was written.
     if (request === undefined) return;
     const written = this.isOpen && this.#socket !== undefined ? this.#socket.write(request) : -1;
     if (written < 0) this.#fail("closed", "the connection was closed");
@@ -136,7 +140,7 @@ export class Connection implements Writing {
     this.#socket?.terminate();
   }
 
-  /** Called if the connection could not be opened. Such a problem is never one of TLS. */
+  /** Called if the connection could not be opened. The reason for this failure is never a problem of TLS. */
   onConnectError({ message, code = message }: Error & { code?: string }): void {
     this.#fail("connect", code === "ECONNREFUSED" ? "the connection was refused" : `the connection failed: ${code}`);
   }
@@ -162,7 +166,8 @@ export class Connection implements Writing {
   onData(bytes: Buffer): void {
     const running = this.#running;
     if (running === undefined) {
-      // The other server sent these bytes without a request. They would be taken for the response to the next request, so the connection is closed.
+      // The other server sent these bytes without a request. The connection is closed, because these bytes would be taken for the response to the
+      // next request.
       this.isOpen = false;
       this.#socket?.terminate();
       return;

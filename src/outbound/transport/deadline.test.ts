@@ -63,7 +63,7 @@ const passed = (deadline: Deadline): Promise<unknown> => deadline.race(never).ca
 
 test("a nearer deadline that begins later passes first, and one that has left does not pass", async () => {
   const deadlines = new Deadlines();
-  // The timer does not keep the program running, so the test needs something that does.
+  // The timer of deadlines does not keep the program running, so the test needs another timer that does.
   const socket = setInterval(() => {}, 1_000);
   const [hour, left] = [deadlines.begin(3_600_000), deadlines.begin(2)];
   const [far, gone] = [closable(), closable()];

@@ -2,8 +2,8 @@
 import { type FailureKind, RequestFailed } from "../request.ts";
 
 /**
- * The deadlines of all running requests. They share one timer, which waits for the earliest deadline. One timer for each request would cost more,
- * because most requests end long before their deadlines.
+ * The deadlines of all running requests. All deadlines share one timer, which waits for the earliest deadline. One timer for each request would cost
+ * more, because most requests end long before their deadlines.
  */
 export class Deadlines {
   readonly #running = new Set<Deadline>();
@@ -17,7 +17,7 @@ export class Deadlines {
     return deadline;
   }
 
-  /** Stops the timer. Running requests then have no deadline. */
+  /** Stops the timer. After this call, running requests have no deadline. */
   close(): void {
     clearTimeout(this.#timer);
     this.#timerAtMs = Number.POSITIVE_INFINITY;
@@ -27,7 +27,7 @@ export class Deadlines {
     clearTimeout(this.#timer);
     this.#timerAtMs = atMs;
     this.#timer = setTimeout(() => this.#sweep(), Math.max(0, Math.ceil(atMs - performance.now())));
-    // The timer must not keep the program running. The sockets of running requests do that already.
+    // The timer must not keep the program running. The sockets of running requests keep the program running.
     this.#timer.unref();
   }
 
@@ -54,7 +54,7 @@ export class Deadline {
   #hasPassed = false;
   #stop: ((error: RequestFailed) => void) | undefined;
 
-  /** `endMs` is monotonic time. `leave` is called when the request has ended, to remove its deadline. */
+  /** `endMs` is monotonic time. The function `leave` is called when the request has ended, to remove the request's deadline. */
   constructor(
     readonly endMs: number,
     readonly leave: () => void,
@@ -68,8 +68,8 @@ export class Deadline {
   }
 
   /**
-   * Waits for a connection until the deadline, or only for `withinMs`, so that the caller can try another address. If the connection opens later than
-   * that, it is closed.
+   * Waits for a connection until the deadline, or only for `withinMs`, so that the caller can try another address. A connection that opens after this
+   * time is closed.
    */
   async open<C extends Closable>(opening: Promise<C>, withinMs?: number): Promise<C> {
     let isLate = false;
@@ -92,7 +92,7 @@ export class Deadline {
     }
   }
 
-  /** Ends the request, because its deadline has passed. A second call does nothing. */
+  /** Ends the request, because its deadline has passed. A second call for the same request does nothing. */
   pass(): void {
     if (this.#hasPassed) return;
     this.#hasPassed = true;

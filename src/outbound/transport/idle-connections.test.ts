@@ -1,4 +1,4 @@
-/** The connections that a pool keeps for the next request, their number, and the time for which it keeps them. */
+/** Tests which idle connections a pool keeps for later requests, how many it keeps, and for how long. */
 import { expect, spyOn, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { catchTimers } from "#harness/time/stopped-time";
@@ -89,12 +89,12 @@ test("unused connections are closed after their time, and younger ones stay", as
   pool.give("b", young);
   ageBy(old, 4_000);
   shut.isOpen = false;
-  // This connection is young for another minute.
+  // The pool keeps this connection for another minute.
   ageBy(young, -60_000);
   while (old.closes + shut.closes < 2) await Bun.sleep(10);
   expect([old.closes, shut.closes, pool.take("a")]).toEqual([1, 1, undefined]);
   expect([pool.take("b"), young.closes]).toEqual([young, 0] as never);
-  // The places of closed connections are free, and later connections are checked as well.
+  // Closed connections no longer count towards the pool's limit, and the pool also checks connections that were added later.
   const later = waiting();
   pool.give("a", later);
   ageBy(later, 4_000);

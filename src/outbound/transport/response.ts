@@ -1,12 +1,12 @@
 /**
  * Reads one HTTP/1.1 response from the bytes of a connection (RFC 9112). The reader is strict wherever two lenient readers could see different
- * responses in the same bytes. The body is cut at a limit, and the connection is then not used again.
+ * responses in the same bytes. A body that is longer than a limit is cut, and a connection with a cut body is not used again.
  */
 
 import { ChunkedDecoder } from "#kernel/chunked-decoder";
 import type { TakeBody } from "../request.ts";
 
-/** The greatest number of bytes of a status line with its headers. Receivers of webhooks do not need more. */
+/** The greatest number of bytes of a status line with its headers. The responses of webhook receivers have much shorter headers. */
 const HEAD_BYTES_MAX = 32 * 1024;
 /** The greatest number of 1xx responses before the final response. */
 const INTERIM_MAX = 8;
@@ -23,7 +23,9 @@ type Framing =
   | { readonly kind: "chunked"; readonly decoder: ChunkedDecoder }
   | { readonly kind: "length"; left: number };
 
-/** The limit that the decoder gets. The decoder would refuse a body above its limit, so the reader itself cuts the body. */
+/**
+ * The limit that the decoder of chunked bodies gets. The decoder would refuse a body above its limit, so the reader itself cuts the body before that.
+ */
 const BODY_UNLIMITED = Number.POSITIVE_INFINITY;
 
 const NOTHING: Framing = { kind: "none" };
@@ -51,12 +53,14 @@ export class ResponseReader {
     this.#takeBody = takeBody;
   }
 
-  /** A promise that is pending while `takeBody` is busy. The caller must not call `feed` until then. Rejects if `takeBody` rejects. */
+  /**
+   * A promise that is pending while `takeBody` is busy. The caller must not call `feed` while this promise is pending. Rejects if `takeBody` rejects.
+   */
   get taking(): Promise<void> | undefined {
     return this.#taking;
   }
 
-  /** The body up to its limit. */
+  /** The response body, up to the limit for its bytes. */
   body(): Buffer {
     return this.#body.length === 1 ? (this.#body[0] as Buffer) : Buffer.concat(this.#body);
   }
@@ -94,7 +98,7 @@ export class ResponseReader {
   }
 
   #keep(bytes: Buffer): void {
-    // The remaining bytes are copied, because the runtime reuses the memory of `bytes`.
+    // The bytes that are left are copied, because the runtime reuses the memory of `bytes`.
     if (bytes.length > 0) this.#rest = Buffer.from(bytes);
   }
 
@@ -136,7 +140,7 @@ export class ResponseReader {
   /** Decodes chunks, and returns the number of bytes that belonged to the body. */
   #readChunks(decoder: ChunkedDecoder, bytes: Buffer, start: number): number {
     const used = decoder.decode(bytes.subarray(start), (from, to) => this.#take(bytes, start + from, start + to));
-    // If the body has been cut, the chunks after the cut are not checked.
+    // After the body was cut, the decoder does not check the chunks that follow.
     if (this.isDone) return used;
     if (decoder.state === "done") this.isDone = true;
     else if (decoder.state !== "open") throw new MalformedResponse("its chunks are malformed");
@@ -170,7 +174,7 @@ export class ResponseReader {
   }
 }
 
-/** Decides where the body ends (RFC 9112, 6.3). `head` has the headers from the position `first` on, each with its line break. */
+/** Decides where the body ends (RFC 9112, 6.3). The text `head` has the headers from the position `first` on, each with its line break. */
 function framingOf(status: number, head: string, first: number): { framing: Framing; isClosing: boolean } {
   let length: string | undefined;
   let coding: string | undefined;

@@ -1,4 +1,4 @@
-/** Many requests at the same time to one host. */
+/** Tests many requests at the same time to one host. */
 import { expect, test } from "bun:test";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
