@@ -1,4 +1,4 @@
-/** One attempt at a delivery: the sent request, the meaning of each response, and the parts that are kept. */
+/** Tests one attempt at a delivery: the request that is sent, the meaning of each response, and what is stored of the attempt. */
 import { expect, test } from "bun:test";
 import { stopMonotonicClock } from "#harness/time/stopped-time";
 import { movedClock } from "#harness/work-database";
@@ -24,7 +24,7 @@ const CALLBACK: CallbackRow = {
 interface Setup {
   readonly status?: number;
   readonly body?: string;
-  /** The error that comes instead of a response. */
+  /** The error with which the request fails, if it gets no response. */
   readonly error?: Error;
   readonly app?: WebhookApp | undefined;
   readonly route?: Route;

@@ -1,4 +1,4 @@
-/** D-136: the cause of an event is committed, whatever payload the event has. */
+/** D-136: tests that the transaction that causes an event is committed, whatever payload the event has. */
 import { expect, test } from "bun:test";
 import { Type } from "typebox";
 import { onEachDatabase } from "#harness/databases";
@@ -9,7 +9,10 @@ import { newWorkStore } from "#harness/work-database";
 import { nodeId } from "#kernel/ids";
 import { defineWebhookField, type WebhookField } from "./catalogue/field.ts";
 
-/** The field without its type, so that a wrong payload compiles: only data can be wrong in this way. */
+/**
+ * A webhook field whose variable has no payload type, so that code with a wrong payload compiles. In the program, only data at run time can be wrong
+ * in this way.
+ */
 const strict: WebhookField = defineWebhookField({
   object: "page",
   field: "strict",
@@ -25,7 +28,7 @@ onEachDatabase("a payload that breaks its contract", (kind) => {
     const receiver = startReceiver();
     const database = await (await newWorkStore(kind, fixtureMigrations)).open();
     const fixture = openWebhooks(database, { features: newFeatures(receiver.url), fields: [strict] });
-    /** A caller's write that emits an event of the field, and another event that is right. */
+    /** Emits an event of the given field and an event with a right payload in one transaction. */
     const write = async (field: WebhookField, payload: unknown) => {
       await database.write(async (tx) => {
         await fixture.webhooks.emit(tx, field, { entity, payload });
@@ -61,7 +64,8 @@ onEachDatabase("a payload that breaks its contract", (kind) => {
       };
       expect(fixture.brokenPayloads.splice(0)).toContainEqual(report);
     }
-    // Nobody can be subscribed to a field that the catalogue does not have, and nothing says where it belongs in an entry.
+    // An event of a field that is not in the catalogue is not sent, because no app can be subscribed to this field, and its key in an entry is
+    // unknown.
     expect(await write({ ...strict, field: "forgotten" }, { name: "x" })).toHaveLength(4);
     const report = {
       object: "page",

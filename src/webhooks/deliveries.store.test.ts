@@ -1,4 +1,4 @@
-/** The queries about a queue: their order, rows of other queues, and times that are due exactly now. */
+/** Tests the queries about a queue: the order of their rows, the rows of other queues, and deliveries that are due exactly now. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { type DeliveryRow, fixtureMigrations, insertDeliveries } from "#harness/webhooks";
@@ -106,7 +106,7 @@ onEachDatabase("queues of deliveries", (kind) => {
       first(11, { queue_entity: 2002 }),
       { id: 12, queue_entity: 2003, fence: 5 },
       first(13, { queue_entity: 2003 }),
-      // The order of another queue does not matter.
+      // A delivery in another queue does not affect the order of this queue.
       first(14, { callback: 70 }),
       { id: 15, retry_due_ms: 5 },
       { id: 100, retry_due_ms: 4 },

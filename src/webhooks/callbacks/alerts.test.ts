@@ -18,7 +18,7 @@ onEachDatabase("alerts about a failing callback", (kind) => {
       await fixture.emit("4001", {});
       await fixture.loop.runDue();
     };
-    /** The alerts: each with the start of its series of failures, and the seconds that had passed since then. */
+    /** The reported alerts, each with the start of its series of failures and the seconds from this start to the alert. */
     const alerts: { since: number; after: number }[] = [];
     const startMs = fixture.clock.ms;
     const push = fixture.alerts.push.bind(fixture.alerts);

@@ -1,4 +1,4 @@
-/** The queries for callbacks: each reads or changes only the given callback, at times exactly at the limit. */
+/** Tests that each query for callbacks reads or changes only the given callback, also at times exactly at the limit. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { fixtureMigrations, insertDeliveries } from "#harness/webhooks";
@@ -15,7 +15,7 @@ const WELL: store.Health = { failing_since_ms: null, last_failure_ms: null, aler
 const URL = "https://receiver.example/";
 
 onEachDatabase("callbacks", (kind) => {
-  /** Makes callbacks by their ids. The ids are chosen so that as text 100 would come before 9. */
+  /** Makes callbacks by their ids. The ids show whether a query orders ids as numbers, because as text 100 would come before 9. */
   async function withCallbacks(healths: Readonly<Record<string, store.Health>>): Promise<Database> {
     const database = await (await newWorkStore(kind, fixtureMigrations)).open();
     await database.write(async (tx) => {

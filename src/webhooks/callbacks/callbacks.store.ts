@@ -17,10 +17,10 @@ export interface CallbackRow extends Row {
   probe_due_ms: number | null;
 }
 
-/** The columns that store a callback's health. `health.ts` says how the health changes. */
+/** The columns that store a callback's health. `health.ts` has the rules for changes of the health. */
 export type Health = Pick<CallbackRow, "failing_since_ms" | "last_failure_ms" | "alerted_ms" | "paused_ms" | "probe_due_ms">;
 
-/** The kind of cached fact that holds a callback's row. The key of the fact is the callback's id. */
+/** The name of the cached fact that holds a callback's row. The cache finds the row by the callback's id. */
 export const callbackFact = "webhook_callback";
 
 export async function findCallbackId(reader: Reader, app: string, url: string): Promise<string | undefined> {
@@ -61,7 +61,10 @@ export async function markAlerted(tx: Transaction, id: string, nowMs: number): P
   tx.invalidate(callbackFact, id);
 }
 
-/** Claims the next test of a paused callback, and schedules the test after it at `nextMs`. Returns false if another process has claimed the test. */
+/**
+ * Claims the next test of a paused callback for this process, and schedules the following test at `nextMs`. Returns false if another process has
+ * claimed the test.
+ */
 export async function takeProbe(tx: Transaction, id: string, nowMs: number, nextMs: number): Promise<boolean> {
   const taken = await tx.run(sql`
     UPDATE webhook_callbacks SET probe_due_ms = ${nextMs} WHERE id = ${id} AND paused_ms IS NOT NULL AND probe_due_ms <= ${nowMs}`);

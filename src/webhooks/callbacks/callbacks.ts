@@ -4,14 +4,14 @@ import type { Database, Transaction } from "#storage/database";
 import { FactCache } from "#storage/facts";
 import { type CallbackRow, callbackFact, findCallback, findCallbackId, insertCallback } from "./callbacks.store.ts";
 
-/** The greatest number of callbacks whose ids are cached. The id of a callback never changes. */
+/** The greatest number of callbacks whose ids are cached. A cached id is always right, because the id of a callback never changes. */
 const IDS_KEPT_MAX = 20_000;
 
 export class Callbacks {
   readonly #database: Database;
   readonly #ids: IdMinter;
   readonly #rows: FactCache<CallbackRow>;
-  /** The ids of callbacks, by app, then by URL. */
+  /** The cached ids of callbacks: a map by app, which contains maps by URL. */
   readonly #byUrl = new Map<string, Map<string, string>>();
   #idCount = 0;
 
@@ -21,7 +21,7 @@ export class Callbacks {
     this.#rows = new FactCache(database, callbackFact);
   }
 
-  /** Returns the callback's id, which is also the id of its queue. A callback with a new URL is stored. */
+  /** Returns the callback's id, which is also the id of its queue. If the app has no callback with this URL yet, a new callback is stored. */
   async idFor(tx: Transaction, app: string, url: string): Promise<string> {
     const known = this.#byUrl.get(app)?.get(url);
     if (known !== undefined) return known;
@@ -44,7 +44,7 @@ export class Callbacks {
     return this.#rows.peek(id);
   }
 
-  /** Finds a callback, for callers outside of transactions. */
+  /** Finds a callback by its id, for callers outside of transactions. */
   find(id: string): Promise<CallbackRow | undefined> {
     return this.#rows.get(id, () => findCallback(this.#database.reader, id));
   }

@@ -8,14 +8,17 @@ import { RequestFailed } from "#outbound/request";
 
 /** D-61: the time in which the receiver must respond to the handshake. */
 const HANDSHAKE_MS_MAX = 10_000;
-/** The number of bytes of the response that are read. A challenge has 10 to 15 digits, and an error page can be recognised by its beginning. */
+/**
+ * The number of bytes that are read of the response to a handshake. A challenge has 10 to 15 digits, and the first bytes of an error page are enough
+ * to recognise it.
+ */
 const RESPONSE_BYTES_MAX = 1_024;
 /** The challenge is a random number below this limit, so that nobody can guess it. */
 const CHALLENGE_MAX = 2 ** 47;
 
 /**
  * Resolves when the URL has returned the challenge. Throws `handshakeFailed` (2200) if the URL may not be called, does not respond, or responds with
- * another status than 200. Throws `challengeMismatch` (2201) if the URL returns another body.
+ * another status than 200. Throws `challengeMismatch` (2201) if the URL returns a body other than the challenge.
  */
 export async function verifyCallback(client: GuardedClient, url: string, verifyToken: string): Promise<void> {
   // random: if the challenge could be guessed, the right response would not prove that the receiver read the request.
@@ -35,7 +38,7 @@ export async function verifyCallback(client: GuardedClient, url: string, verifyT
     throw error;
   }
   if (response.status !== 200) throw handshakeFailed(`the response must have the status 200, but its status is ${response.status}`);
-  // Many frameworks add a line end to the body.
+  // White space around the challenge is ignored, because many web frameworks add a line break to a response body.
   const received = response.body.toString("utf8").trim();
   if (received !== challenge) throw challengeMismatch(challenge, excerptOf(received));
 }

@@ -41,7 +41,7 @@ export const webhookJobs: readonly Job[] = [
   alert,
   {
     kind: rerouteJob,
-    // The job may run twice, because the second run finds no more deliveries to move.
+    // It does no harm if the job runs twice, because the second run finds no more deliveries to move.
     run: ({ webhooks }, app) => webhooks.reroute(app),
   },
   { kind: unsubscribeJob, run: ({ webhooks }, app) => webhooks.endUnsubscribed(app) },
@@ -57,7 +57,7 @@ const RETENTION_EVERY_MS = DAY_MS;
 /** The number of deliveries, or of log entries, that one transaction removes. */
 const ROWS_MAX = 100;
 
-/** Schedules the retention job. A process calls this function for its first delivery; after that, the job schedules itself. */
+/** Schedules the retention job. A process calls this function for its first delivery; after its first run, the job schedules itself. */
 export async function beginRetention(tx: Transaction, jobs: Jobs<unknown>, nowMs: number): Promise<void> {
   if ((await jobs.dueTimeOf(tx, retentionJob, RETENTION_KEY)) === undefined) await scheduleNext(tx, jobs, nowMs);
 }

@@ -45,7 +45,7 @@ const WORKING: Health = { failing_since_ms: null, last_failure_ms: null, alerted
 
 const isWorking = ({ failing_since_ms, paused_ms }: Health): boolean => failing_since_ms === null && paused_ms === null;
 
-/** Whether a response 410 or a person paused the callback, so that no attempt finds out whether it works again. */
+/** Whether a response 410 or a person paused the callback, so that Plaza makes no attempts to find out whether the callback works again. */
 const isClosed = ({ paused_ms, probe_due_ms }: Health): boolean => paused_ms !== null && probe_due_ms === null;
 
 /** Whether a response 410 paused the callback. */
@@ -82,7 +82,7 @@ export interface HealthDeps {
   readonly jobs: Jobs<unknown>;
 }
 
-/** The change of health of a callback that has begun to fail, or that was paused. */
+/** A change of a callback's health that is reported: the callback has begun to fail, or was paused. */
 export interface HealthChange {
   readonly callback: CallbackRow;
   readonly became: "failing" | "paused";
@@ -124,7 +124,7 @@ export async function resumeCallback(tx: Transaction, jobs: Jobs<unknown>, id: s
   await jobs.cancel(tx, alertJob, id);
 }
 
-/** D-273: pauses a callback. Nothing is sent to it until a person resumes it. */
+/** D-273: pauses a callback. No delivery is sent to the callback until a person resumes it. */
 export async function holdCallback(tx: Transaction, jobs: Jobs<unknown>, id: string, nowMs: number): Promise<void> {
   await saveHealth(tx, id, { ...WORKING, paused_ms: nowMs });
   await jobs.cancel(tx, alertJob, id);

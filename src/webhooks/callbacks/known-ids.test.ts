@@ -1,4 +1,4 @@
-/** The ids of callbacks that a process remembers, so that an event needs no query for its queue. */
+/** Tests that a process remembers the ids of callbacks, so that it needs no query to find the queue of an event. */
 import { expect, test } from "bun:test";
 import type { IdMinter } from "#kernel/ids";
 import type { Database, Transaction } from "#storage/database";
@@ -9,7 +9,7 @@ function newCallbacks(stored: Readonly<Record<string, string>> = {}) {
   const ids = { mint: () => String(++minted) } as IdMinter;
   const callbacks = new Callbacks({ onInvalidate: () => () => {} } as unknown as Database, ids);
   const asked: string[] = [];
-  /** A transaction that commits at once, unless the test collects its actions. */
+  /** Makes a transaction whose actions after the commit run at once, or are collected in the list `actions`. */
   const transaction = (actions?: (() => void)[]) =>
     ({
       async get({ values }: { values: readonly string[] }) {
@@ -48,7 +48,7 @@ test("twenty thousand addresses are remembered, each counted once; one more star
     await callbacks.idFor(transaction([]), String(n % 100), `https://a/${n}`);
     return asked.length === before;
   };
-  // Two transactions find the same address new at the same time.
+  // Two concurrent transactions both find that no callback has this address yet.
   const actions: (() => void)[] = [];
   for (let twice = 0; twice < 2; twice++) await callbacks.idFor(transaction(actions), "1", "https://a/1");
   for (const action of actions) action();

@@ -51,7 +51,7 @@ onEachDatabase("events of an app without a working callback", (kind) => {
     await fixture.loop.runDue();
     const paused = (await listCallbacks(database.reader, { limit: 1 })).rows[0]?.id ?? "";
     await database.write((tx) => pauseCallback(tx, paused, clock.ms));
-    // Now a retry and a first attempt wait.
+    // At this point in the test, one delivery waits for a retry and one for its first attempt.
     await fixture.emit("4002", { n: 2 });
     await fixture.loop.runDue();
     expect(await shown()).toEqual([

@@ -93,7 +93,7 @@ onEachDatabase("pauses", (kind) => {
       await fixture.emit("4001", { n });
       await fixture.advance(DAY);
     }
-    // These are the deliveries that waited for a retry when the callback was paused, and the three new ones.
+    // The deliveries that wait are those that waited for a retry when the callback was paused, and the three new ones.
     expect((await deliveries(fixture)).filter(({ status }) => status === 0).length).toBeGreaterThan(3);
     const tried = receiver.posts.filter(({ values }) => (values[0] as { n?: number }).n === 1);
     expect(tried.length).toBeGreaterThan(50);
@@ -129,7 +129,7 @@ onEachDatabase("pauses", (kind) => {
     await fixture.emit("4001", { n: 1 });
     await fixture.advance(30 * DAY);
     expect(fixture.pauses).toEqual([]);
-    // No attempt has shown yet that the callback works again.
+    // At this time no attempt has shown that the callback works again.
     expect(await callbackOf(fixture, receiver)).toMatchObject({ failing_since_ms: expect.any(Number), paused_ms: null });
     const againMs = fixture.clock.ms;
     await fixture.emit("4001", { n: 2 });
@@ -207,7 +207,7 @@ onEachDatabase("pauses", (kind) => {
     while (fixture.pauses.length === 0) await Bun.sleep(1);
     await fixture.webhooks.dispatcher.settled();
     await fixture.loop.stop();
-    // Only the first requests, which are sent at the same time, have arrived.
+    // Only the first requests, which Plaza sent at the same time before the callback was paused, have arrived at the receiver.
     expect(receiver.posts.length).toBeLessThan(12);
     expect((await deliveries(fixture)).filter(({ status }) => status === 0).length).toBe(12 - receiver.posts.length);
   });
@@ -220,7 +220,7 @@ onEachDatabase("pauses", (kind) => {
     const { id } = (await callbackOf(fixture, receiver)) as { id: string };
     await database.write(async (tx) => tx.invalidate(callbackFact, id));
     await fixture.emit("4001", { n: 2 });
-    // The claim reads the callback, and the callback is paused before the claim gets the result.
+    // The test pauses the callback after a claim has read the callback's row and before the claim gets this row.
     const { reader } = database;
     const get = reader.get.bind(reader);
     reader.get = async (query) => {
@@ -251,7 +251,7 @@ onEachDatabase("pauses", (kind) => {
     expect(await callbackOf(fixture, override)).toMatchObject({ failing_since_ms: expect.any(Number) });
     await route(false);
     health.isWell = true;
-    // The last waiting retry takes its new route when it is due.
+    // The last delivery that waits for a retry is sent by its new route when the retry is due.
     await fixture.advance(12 * HOUR);
     expect(await callbackOf(fixture, override)).toMatchObject({ failing_since_ms: null });
     await route(true);

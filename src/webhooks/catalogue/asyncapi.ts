@@ -27,7 +27,9 @@ const headers = {
   properties: Object.fromEntries(Object.entries(SIGNATURES).map(([name, words]) => [name, { type: "string", ...words }])),
 };
 
-/** Makes the document. `version` is the version of the interface, e.g. `v26.0`; the events in the examples happen at `nowMs`. */
+/**
+ * Makes the AsyncAPI document. The parameter `version` is the version of the interface, e.g. `v26.0`; the events in the examples happen at `nowMs`.
+ */
 export function asyncapiDocument(catalogue: FieldCatalogue, version: string, nowMs: number): Document {
   const objects = webhookObjects.map((object) => ({
     object,

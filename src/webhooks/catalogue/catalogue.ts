@@ -20,7 +20,10 @@ export class FieldCatalogue {
     return this.#byObject.get(object)?.get(field);
   }
 
-  /** Returns a field that the caller knows to exist, because a schema or a definition guarantees it. Throws if the field does not exist. */
+  /**
+   * Returns a field that the caller knows to exist, because a schema or a definition guarantees that the field exists. Throws if the field does not
+   * exist.
+   */
   read(object: WebhookObject, field: string): WebhookField {
     const found = this.find(object, field);
     if (found === undefined) throw new Error(`${object} has no webhook field ${field}`);
@@ -41,7 +44,10 @@ export class FieldCatalogue {
     return this.find(object, field)?.honoursOverrides === true;
   }
 
-  /** The key of an entry that contains a field's updates. If the field of a stored event no longer exists, the result is the most common key. */
+  /**
+   * Returns the key of an entry under which a field's updates are sent. If the field of a stored event no longer exists, the result is the most
+   * common key, `changes`.
+   */
   carriedIn({ object, field }: { readonly object: string; readonly field: string }): WebhookField["carriedIn"] {
     return this.find(object, field)?.carriedIn ?? "changes";
   }

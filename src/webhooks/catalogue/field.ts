@@ -1,6 +1,6 @@
 /**
- * A webhook field as data: its object, its key in an entry, whether overrides apply to it, its payload, and an example. The feature that owns the
- * event's noun defines the field in `x.webhooks.ts` and passes it to `emit`, which accepts only this field's payload.
+ * A webhook field as data: its object, its key in an entry, whether overrides apply to it, its payload, and an example. The feature whose data an
+ * event is about defines the field in `x.webhooks.ts` and passes it to `emit`, which accepts only this field's payload.
  */
 import { type Static, type TSchema, Type } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
@@ -20,17 +20,20 @@ export interface ExampleEvent {
   readonly nowMs: number;
 }
 
-/** The definition of a field. By default, an entry contains the field's updates in `changes`, and overrides do not apply to them. */
+/** The definition of a field. By default, an entry contains the field's updates in `changes`, and overrides do not apply to these updates. */
 interface FieldDefinition<S extends TSchema> {
   readonly object: WebhookObject;
   readonly field: string;
   /** The list `changes` of an entry contains `{field, value}` (HOOK-16, D-62); the list `messaging` contains payloads (HOOK-5, HOOK-11). */
   readonly carriedIn?: "changes" | "messaging";
-  /** Whether overrides apply to the events (ROUTE-1 to ROUTE-3). If not, the events always go to the app's own callback (ROUTE-17). */
+  /**
+   * Whether overrides apply to the field's events (ROUTE-1 to ROUTE-3). Events to which no overrides apply always go to the app's own callback
+   * (ROUTE-17).
+   */
   readonly honoursOverrides?: boolean;
   /** The schema of the payload, without the keys of the envelope around it. */
   readonly payload: S;
-  /** Makes an example payload, with which a developer can test a receiver. Its values are recognisably invented. */
+  /** Makes an example payload, with which a developer can test a receiver. The values in the example are recognisably invented. */
   example(event: ExampleEvent): Static<S>;
   readonly clauses?: readonly string[];
   readonly summary: string;
@@ -48,7 +51,7 @@ export const defineWebhookField = <S extends TSchema>(words: FieldDefinition<S>)
 /** The schema for a node's id in a payload. */
 export const payloadId = Type.String({ pattern: "^[1-9][0-9]*$" });
 
-/** The id in an example for every node except the event's entity. */
+/** The id that stands in an example for every node except the event's entity. */
 export const EXAMPLE_ID = "1000000000000001";
 
 export interface PayloadProblem {
@@ -76,8 +79,8 @@ function problemOf(validator: Validator, payload: unknown): PayloadProblem {
   let problem = "does not match the schema";
   for (const { keyword, instancePath, message, params } of validator.Errors(payload)) {
     const steps = instancePath.split("/");
-    // The error `boolean` is skipped, because the object around an unknown key reports that key. In a union, the deepest error is reported, because
-    // it belongs to the alternative that fits best.
+    // The schema error `boolean` about an unknown key is skipped, because the object that contains the key reports the key as well. For a union, the
+    // deepest error is reported, because this error belongs to the alternative that fits best.
     if (keyword === "boolean" || steps.length <= deepest.length) continue;
     deepest = steps;
     const allowed = "allowedValues" in params ? `: ${params.allowedValues.join(", ")}` : "";

@@ -1,4 +1,4 @@
-/** Events that are sent without waiting to be claimed. */
+/** Tests events that are claimed in the transaction that stores them, and sent after its commit. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { startReceiver, valuesAt } from "#harness/receiver";
@@ -32,7 +32,7 @@ onEachDatabase("events that are sent at once", (kind) => {
     await fixture.loop.runDue();
     return { receiver, store, database, fixture };
   }
-  // If another process could take over the session meanwhile, all events are claimed.
+  // On PostgreSQL, an event waits for a claim, because another process could take over the session before the commit.
   const AT_ONCE = kind === "sqlite" ? SENDING : WAITING;
 
   test("an event with nothing before it is claimed when it is stored; the next one of its entity waits for its end", async () => {
@@ -70,7 +70,7 @@ onEachDatabase("events that are sent at once", (kind) => {
     });
     await expect(undone).rejects.toThrow("undone");
     for (const n of [2, 3]) await fixture.emit("4001", { n });
-    // Two events that wait at the same time travel in one POST.
+    // Two events that wait at the same time are sent in one POST.
     await until(() => valuesAt(receiver).length >= 3);
     await fixture.loop.runDue();
     expect(valuesAt(receiver)).toEqual([{ n: 0 }, { n: 2 }, { n: 3 }]);

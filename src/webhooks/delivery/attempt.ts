@@ -21,7 +21,7 @@ const RESPONSE_BYTES_MAX = 64 * 1024;
 /** The number of bytes of a response that are stored, enough to recognise an error page. */
 const RESPONSE_KEPT_BYTES = 256;
 const GONE = 410;
-/** The payload of an event about an erased person; such an event is not sent any more (D-172). */
+/** The payload of an event about an erased person: events with this payload are not sent any more (D-172). */
 const ERASED = "";
 
 /** D-137: whether the receiver says with a 410 that it does not exist any more. */
@@ -59,8 +59,8 @@ async function attempt(deps: DeliveryDeps, claimed: Claimed): Promise<Outcome> {
     return { kind: "failed", attempt: { time_ms: nowMs, error: "erased: the webhook was about a person whose data was erased" }, endedMs: nowMs };
   const { fields, facts, database, callbacks } = deps;
   const app = nodeId(row.app);
-  // Only retries are checked for a lost subscription. A first attempt follows its event at once, and the first attempts that waited were ended when
-  // the app unsubscribed.
+  // Only retries are checked for a lost subscription, because a first attempt follows its event at once, and deliveries that waited for a first
+  // attempt ended when the app unsubscribed.
   if (claimed.isRetry && !(await isWanted(facts, database.reader, app, [row, ...claimed.members], nowMs)))
     return { kind: "unsubscribed", endedMs: nowMs };
   const of = await facts.findApp(database.reader, app);
@@ -79,7 +79,7 @@ async function attempt(deps: DeliveryDeps, claimed: Claimed): Promise<Outcome> {
   return sendFaulty(deps, claimed, events, () => send(deps, claimed, events, route.url, secrets));
 }
 
-/** D-150: sends a delivery with a fault that a tester ordered. The fault does not change the health of the receiver's callback. */
+/** D-150: sends a delivery with a fault that a tester ordered. A fault that was ordered does not change the health of the receiver's callback. */
 async function sendFaulty(deps: DeliveryDeps, claimed: Claimed, events: readonly EventRow[], sendOnce: () => Promise<Outcome>): Promise<Outcome> {
   const { row, isRetry } = claimed;
   const post = { delivery: row.id, callback: row.callback, fields: events.map(({ field }) => field), entity: row.entity, isRetry };
@@ -87,19 +87,19 @@ async function sendFaulty(deps: DeliveryDeps, claimed: Claimed, events: readonly
   const nowMs = deps.clock.nowMs();
   if (effect === "lose") return { kind: "failed", attempt: { time_ms: nowMs, error: "fault: lost" }, endedMs: nowMs };
   const reordered = { time_ms: nowMs, error: "fault: reordered" };
-  // The effect is the same as after a failed first attempt: later events of the same entity are delivered first.
+  // The fault `reorder` has the effect of a failed first attempt: later events of the same entity are delivered before this one.
   if (effect === "reorder") return failure(deps, claimed, reordered, false);
   if (effect === "follow") return { kind: "retry", attempt: reordered, dueMs: nowMs, isTimeout: false };
   if (effect === "batch") return { kind: "back" };
   const outcome = await sendOnce();
   if (outcome.kind !== "delivered") return outcome;
   deps.faults.delivered(post);
-  // The result of the second POST is ignored, because the receiver has the delivery already.
+  // The result of a repeated POST is ignored, because the receiver has the delivery already.
   if (effect === "repeat") await sendOnce();
   return outcome;
 }
 
-/** Returns the delivery's events that are not erased. Most deliveries have one event. */
+/** Returns the delivery's events that are not erased. Most deliveries have only one event. */
 function eventsOf({ row, members }: Claimed): readonly EventRow[] {
   const events = members.length === 0 ? [row] : [row, ...members];
   return events.some(({ payload }) => payload === ERASED) ? events.filter(({ payload }) => payload !== ERASED) : events;
@@ -189,8 +189,8 @@ const updateOf = (fields: FieldCatalogue, { object, field, entity, time_ms, payl
 const opened = new WeakMap<WebhookApp, readonly string[]>();
 
 /**
- * Returns the secrets that sign the deliveries of an app. Opening a sealed secret takes as long as a signature, so the opened secrets are cached for
- * each object `app`.
+ * Returns the secrets that sign the deliveries of an app. Decrypting a sealed secret takes as long as computing a signature, so the decrypted secrets
+ * are cached for each object `app`.
  */
 export function secretsOf({ sealer, realNowMs }: Pick<DeliveryDeps, "sealer" | "realNowMs">, app: WebhookApp): readonly string[] {
   let secrets = opened.get(app);

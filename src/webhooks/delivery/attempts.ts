@@ -2,7 +2,7 @@
 export interface Attempt {
   /** World time at which the attempt began. */
   readonly time_ms: number;
-  /** The id of the callback; undefined if no request was made. */
+  /** The id of the callback to which the request was sent; undefined if no request was made. */
   readonly callback?: string;
   /** The time in the attempt's signatures (D-62), in Unix seconds of real time; undefined if no request was made. */
   readonly timestamp?: number;
@@ -16,7 +16,10 @@ export interface Attempt {
   readonly error?: string;
 }
 
-/** The number of attempts that a row stores, enough for all retries and a few replays. If there are more, only the first and last are stored. */
+/**
+ * The number of attempts that a row stores, enough for all retries and a few replays. If a delivery has more attempts, only its first and last
+ * attempts are stored.
+ */
 const ATTEMPTS_KEPT_MAX = 30;
 
 /** The JSON list of the attempts at a delivery that was never sent. */

@@ -85,7 +85,7 @@ onEachDatabase("the deliveries of a claim", (kind) => {
       return { taken: found.claimed.map(({ isRetry }) => isRetry), nextRetryMs: found.views[0]?.nextRetryMs, hasMore: found.views[0]?.hasMore };
     };
     expect(await asked(0)).toEqual({ taken: [true], nextRetryMs: 0, hasMore: false });
-    // The other delivery waits until an hour has passed.
+    // The second delivery to the paused callback waits until an hour has passed.
     expect(await asked(1)).toEqual({ taken: [], nextRetryMs: 1, hasMore: false });
     expect(await asked(PROBE_EVERY_MS)).toEqual({ taken: [true], nextRetryMs: PROBE_EVERY_MS, hasMore: false });
     expect(await asked(2 * PROBE_EVERY_MS)).toEqual({ taken: [], nextRetryMs: undefined, hasMore: false });
@@ -200,7 +200,7 @@ onEachDatabase("the deliveries of a claim", (kind) => {
   test.each([
     { title: "of half a megabyte travel together", text: "x", more: 0, members: 2 },
     { title: "of a byte more do not", text: "x", more: 1, members: 1 },
-    // In a body, each UTF-16 unit outside ASCII takes six bytes, whatever it takes elsewhere.
+    // In the body of a delivery, each UTF-16 unit outside ASCII takes six bytes, because it is written as `\uXXXX`.
     { title: "of half a megabyte outside ASCII travel together", text: "ü𝄞", more: 0, members: 2 },
     { title: "of a byte more outside ASCII do not", text: "ü𝄞", more: 1, members: 1 },
   ])("D-62: events $title", async ({ text, more, members }) => {

@@ -1,6 +1,6 @@
 /**
- * Claims deliveries: decides which deliveries are sent next, and which of them share a POST. A claim is one transaction, which runs again if it was
- * rolled back.
+ * Claims deliveries: decides which deliveries are sent next, and which of these deliveries share a POST. A claim is one transaction, which runs again
+ * if it was rolled back.
  */
 import type { Transaction } from "#storage/database";
 import { takeProbe } from "../callbacks/callbacks.store.ts";
@@ -29,24 +29,30 @@ import {
 
 /** A queue's request to claim deliveries in this turn, with the number of deliveries that it may claim. */
 export interface ClaimRequest {
-  /** The queue, by the id of its callback. */
+  /** The queue that makes the request, by the id of its callback. */
   readonly queue: string;
   readonly firsts: number;
   readonly retries: number;
-  /** The entities that have a first attempt in this process. Other first attempts of these entities wait. The set changes while the claim runs. */
+  /**
+   * The entities whose first attempts this process is making. The other first attempts of these entities wait. The set of entities changes while the
+   * claim runs.
+   */
   readonly busy: ReadonlySet<string>;
   /** The entity at which the last search of this queue ended. */
   readonly fromEntity: string;
-  /** Whether the callback is paused. A paused callback gets one delivery an hour as a test, unless another process has claimed the test (D-137). */
+  /**
+   * Whether the callback is paused. If the callback is paused, one delivery is sent to it each hour as a test, unless another process has claimed the
+   * test (D-137).
+   */
   readonly isProbe: boolean;
 }
 
 export interface Claimed {
   readonly row: ClaimedRow;
-  /** The further events in the delivery's POST, after its own event. */
+  /** The further events that the delivery's POST has after the delivery's own event. */
   readonly members: readonly EventRow[];
   readonly isRetry: boolean;
-  /** Whether the callback is paused, so that this attempt finds out whether the callback works again. */
+  /** Whether the callback is paused, and this attempt tests whether it works again. */
   readonly isProbe: boolean;
   readonly fence: number;
   /** World time of the delivery's first attempt. */
@@ -54,8 +60,8 @@ export interface Claimed {
 }
 
 /**
- * The state of a queue as a claim saw it; it is valid once the transaction has committed. The claim leaves a delivery that waits for its first
- * attempt for one of two reasons. The reason decides when the queue searches for that delivery again:
+ * The state of a queue as a claim saw it; this state is valid once the transaction of the claim has committed. If a claim does not take a delivery
+ * that waits for its first attempt, it does so for one of two reasons. The reason decides when the queue searches for that delivery again:
  *
  * | reason | next search |
  * | --- | --- |
@@ -76,16 +82,19 @@ export interface Claims {
   readonly views: readonly ClaimView[];
 }
 
-/** The id from which a search among the entities starts. All ids of entities come after it. */
+/** The id from which a search among the entities starts. The id of every entity is greater. */
 export const FIRST_ENTITY = "0";
 
 /** D-62: the greatest number of updates in one POST. */
 const UPDATES_MAX = 1_000;
 /** The greatest total size of the payloads in one POST. Most receivers accept a body of this size. */
 const BATCH_BYTES_MAX = 512 * 1024;
-/** The greatest number of deliveries that join the batches of one turn. Without this limit, a long backlog would be read into memory at once. */
+/** The greatest number of deliveries that join the batches of one turn. Without this limit, a claim would read a long backlog into memory at once. */
 const JOINED_MAX = 4_000;
-/** The number of waiting deliveries that a search reads in addition to the number to claim, because some may wait behind others of their entity. */
+/**
+ * The number of waiting deliveries that a search reads in addition to the number to claim, because some of these deliveries may wait behind others of
+ * their entity.
+ */
 const LOOK_AHEAD = 16;
 /** The greatest number of deliveries that one SQL statement gives back to their queues. */
 const GIVEN_BACK_MAX = 512;
@@ -99,7 +108,7 @@ export interface ClaimTurn {
 
 interface Found {
   readonly heads: readonly string[];
-  /** The ids in `heads` of deliveries that have further deliveries of their entity behind them. */
+  /** The ids of those deliveries in `heads` behind which further deliveries of their entity wait. */
   readonly followed: ReadonlySet<string>;
   /** The waiting first attempts that the claim has read, the oldest first. */
   readonly waiting: readonly WaitingRow[];
@@ -110,7 +119,7 @@ interface Found {
 
 export async function claim(tx: Transaction, requests: readonly ClaimRequest[], turn: ClaimTurn): Promise<Claims> {
   const { nowMs, fields } = turn;
-  // The queries run concurrently, so that PostgreSQL receives their statements in one round trip.
+  // The queries of a claim run concurrently, so that PostgreSQL receives their statements in one round trip.
   const [fence, found] = await Promise.all([
     turn.fence,
     Promise.all(requests.map((request) => (request.isProbe ? lookForProbe : look)(tx, request, nowMs))),
@@ -127,7 +136,8 @@ export async function claim(tx: Transaction, requests: readonly ClaimRequest[], 
   ]);
   const [firsts, retries] = [lockedFirsts.filter(isHere), lockedRetries.filter(isHere)];
   const followed = new Set(found.flatMap((one) => [...one.followed]));
-  // A batch is formed once (D-62): a batch that came back unsent keeps its members, and a delivery that was tried keeps its body.
+  // A batch of deliveries is formed only once (D-62): if a batch comes back unsent, it keeps its events, and a delivery that was tried keeps its
+  // body.
   const leading = firsts.filter(({ id, members, attempts }) => members === 0 && attempts === NO_ATTEMPTS && followed.has(id));
   const [joined] = await Promise.all([
     joinAll(tx, fields, leading),
@@ -145,7 +155,10 @@ export async function claim(tx: Transaction, requests: readonly ClaimRequest[], 
   return { claimed: [...firsts.map(claimedAs(false)), ...retries.map(claimedAs(true))], views: viewsOf(found, idsOf(firsts), joined) };
 }
 
-/** Gives back the deliveries claimed under `fence` that are not in `held`. A connection that breaks during a commit can leave such deliveries. */
+/**
+ * Gives back the deliveries claimed under `fence` that are not in `held`. If a connection breaks during a commit, the database can have claimed
+ * deliveries that the process does not hold.
+ */
 export async function giveBackUnknown(
   tx: Transaction,
   { fence, nowMs, held }: { readonly fence: number; readonly nowMs: number; readonly held: ReadonlySet<string> },
@@ -155,8 +168,8 @@ export async function giveBackUnknown(
 }
 
 /**
- * Returns the state of each queue after the claim. A delivery that the claim read, but neither claimed nor joined to a batch, waits behind another of
- * its entity.
+ * Returns the state of each queue after the claim. A delivery that the claim read, but neither claimed nor joined to a batch, waits behind another
+ * delivery of its entity.
  */
 function viewsOf(found: readonly Found[], claimed: readonly string[], joined: ReadonlyMap<string, readonly EventRow[]>): ClaimView[] {
   const gone = new Set(claimed);
@@ -183,7 +196,7 @@ async function look(tx: Transaction, request: ClaimRequest, nowMs: number): Prom
   }
   let nextEntity = request.fromEntity;
   if (!isWhole && firsts > 0) {
-    // The search above found many deliveries of a few entities, so the other entities are searched one by one.
+    // The first search found many deliveries of only a few entities, so a second search looks at the other entities one by one.
     if (headOf.size < firsts) nextEntity = await lookFurther(tx, request, headOf, followed);
     hasMore ||= headOf.size === firsts;
   }
@@ -201,7 +214,7 @@ async function lookForProbe(tx: Transaction, request: ClaimRequest, nowMs: numbe
     heads: isTaken ? found.heads : [],
     followed: isTaken ? found.followed : new Set(),
     dueRetries: isTaken && !hasHead ? retries : [],
-    // The other deliveries are searched for when the next attempt is due.
+    // The other deliveries to the paused callback are searched for when the next test is due.
     view: { ...found.view, hasMore: found.view.hasMore || (hasHead && !isTaken), nextRetryMs: retries.length > 0 ? nowMs : undefined },
   };
 }
@@ -214,7 +227,7 @@ async function lookForRetries(
   nowMs: number,
 ): Promise<Pick<Found, "dueRetries"> & Pick<ClaimView, "nextRetryMs">> {
   const dueRetries = idsOf(await findDueRetries(tx, queue, nowMs, retries));
-  // If the list of due retries is full, the next retry may be due too; otherwise the next retry is the first that is not in the list.
+  // If the list of due retries is full, further retries may be due too; otherwise the next retry is the first one that is not in the list.
   return { dueRetries, nextRetryMs: dueRetries.length === retries ? nowMs : await findNextRetryTime(tx, queue, nowMs) };
 }
 
@@ -240,8 +253,8 @@ async function lookFurther(
 }
 
 /**
- * D-62, D-63: joins to each first delivery (head) the deliveries that follow it in its entity's order, as long as they have the same route, whichever
- * overrides are set or removed.
+ * D-62, D-63: joins to each first delivery (head) the deliveries that follow it in its entity's order, as long as they always have the same route as
+ * the first, whichever overrides are set or removed.
  */
 async function joinAll(tx: Transaction, fields: FieldCatalogue, heads: readonly ClaimedRow[]): Promise<ReadonlyMap<string, readonly EventRow[]>> {
   const limit = Math.min(UPDATES_MAX - 1, Math.ceil(JOINED_MAX / Math.max(heads.length, 1)));
@@ -251,7 +264,7 @@ async function joinAll(tx: Transaction, fields: FieldCatalogue, heads: readonly 
   const joined = new Map<string, readonly EventRow[]>();
   for (const { head, rows } of behind) {
     // The batch ends before the first delivery that another process has claimed, that is itself a batch, or that was tried, because the deliveries
-    // after that one must be sent later.
+    // after such a delivery must be sent after it.
     const end = rows.findIndex(({ id }) => !waiting.has(id));
     const members = end < 0 ? rows : rows.slice(0, end);
     if (members.length > 0) joined.set(head.id, members);

@@ -8,7 +8,7 @@ export const WAITING = 0;
 export const SENDING = 1;
 export const DELIVERED = 2;
 export const FAILED = 3;
-/** The status of a delivery whose app has unsubscribed. The status 4 means that the delivery's event is in another delivery's POST. */
+/** The status of a delivery whose app has unsubscribed, 5. The status 4 means that the delivery's event is in another delivery's POST. */
 export const UNSUBSCRIBED = 5;
 
 /** The queue of deliveries that have no callback yet. */
@@ -83,7 +83,7 @@ export function findFirsts(tx: Reader, queue: string, limit: number): Promise<Wa
 
 /**
  * Finds deliveries that come first in the order of their entity and are not under way, for the entities after `after`. The query reads one row of the
- * index for each entity, so it is quick even if many deliveries of one entity wait.
+ * index for each entity, so the query is quick even if many deliveries of one entity wait.
  */
 export function findFreeHeads(tx: Reader, queue: string, after: string, limit: number): Promise<WaitingRow[]> {
   return tx.all<WaitingRow>(sql`
@@ -133,8 +133,8 @@ const claimedFirsts = append(
 );
 
 /**
- * Locks those of the deliveries that no other process is claiming and that come first in the order of their entity. Because of this check, two
- * processes never send first attempts of the same entity at the same time.
+ * Locks those of the given deliveries that no other process is claiming and that come first in the order of their entity. The statement checks both
+ * conditions again, so that two processes never send first attempts of the same entity at the same time.
  */
 export function lockFirsts(tx: Transaction, ids: readonly string[]): Promise<ClaimedRow[]> {
   return tx.all<ClaimedRow>(withIds(claimedFirsts, "d.id", ids, `ORDER BY d.id ${tx.skipLocked("d")}`));
@@ -164,16 +164,16 @@ export async function giveBackClaimed(tx: Transaction, ids: readonly string[], f
 }
 
 /**
- * Finds the app's deliveries after the delivery `head` in the order of its entity. The app is compared because the queue of deliveries without a
- * callback has deliveries of many apps, and a POST must never contain events of another app. Another process may already be sending the last of the
- * found deliveries.
+ * Finds the app's deliveries after the delivery `head` in the order of its entity. The query compares the app, because the queue of deliveries
+ * without a callback has deliveries of many apps, and a POST must never contain events of another app. Another process may already be sending the
+ * last of the found deliveries.
  */
 export function findFollowers(tx: Reader, { id, callback, entity, app }: ClaimedRow, limit: number): Promise<EventRow[]> {
   const behind = "WHERE d.callback = ? AND d.queue_entity = ? AND d.id > ? AND d.app = ? ORDER BY d.id LIMIT ?";
   return tx.all<EventRow>(append(eventRows, behind, [callback, entity, id, app, limit]));
 }
 
-/** Locks those of the deliveries that wait, were never sent, have one event, and are not being claimed by another process. */
+/** Locks those of the given deliveries that wait, were never sent, have one event, and are not being claimed by another process. */
 export async function lockWaiting(tx: Transaction, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const waiting = sql`
     SELECT CAST(d.id AS TEXT) AS id FROM webhook_deliveries d WHERE d.first_callback IS NOT NULL AND d.members = 0 AND d.attempts = ${NO_ATTEMPTS}`;
@@ -191,7 +191,7 @@ export async function joinMembers(tx: Transaction, head: string, ids: readonly s
 export const findMembers = (reader: Reader, head: string): Promise<EventRow[]> =>
   reader.all<EventRow>(append(eventRows, "WHERE d.head = ? ORDER BY d.id", [head]));
 
-/** The result of an attempt. Either `due_ms` or `ended_ms` is null. */
+/** The result of an attempt as it is stored. If the delivery has ended, `due_ms` is null, otherwise `ended_ms` is null. */
 export interface ResultRow {
   readonly id: string;
   readonly fence: number;
@@ -202,7 +202,7 @@ export interface ResultRow {
 }
 
 const results = sql`WITH ended (id, fence, status, attempts, due_ms, ended_ms) AS`;
-/** The placeholders of the first row. Only this row has casts, because PostgreSQL uses the types of the first row for all rows. */
+/** The SQL placeholders for the first row of a list of values. Only the first row has casts, because PostgreSQL uses its types for all rows. */
 const FIRST_RESULT = "(CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS INTEGER), CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS BIGINT))";
 
 /** Stores the results of attempts. A delivery that another session has taken over does not change. */
@@ -307,7 +307,7 @@ export interface QueuedCounts extends Row {
   oldest_ms: number | null;
 }
 
-/** The number of deliveries at which counting stops, so that counting takes a few ms for a queue of any length. */
+/** The number of deliveries at which counting stops. The limit exists so that counting takes only a few ms for a queue of any length. */
 const DELIVERIES_COUNTED_MAX = 100_000;
 
 /**

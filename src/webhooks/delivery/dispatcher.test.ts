@@ -100,7 +100,7 @@ onEachDatabase("D-62: deliveries", (kind) => {
     await fixture.loop.runDue();
     expect(receiver.posts).toEqual([]);
     expect({ states: await states(fixture), arrivals }).toEqual({ states: [], arrivals: 0 });
-    // The callback that the refused transaction would have stored is not taken as stored either.
+    // The process does not remember the callback that the refused transaction would have stored.
     await fixture.emit("4001", { n: 1 });
     await fixture.loop.runDue();
     expect(valuesAt(receiver)).toEqual([{ n: 1 }]);
@@ -190,7 +190,7 @@ onEachDatabase("D-62: deliveries", (kind) => {
     const [row] = (await listDeliveries(fixture.database.reader, {}, { limit: 1 })).rows;
     const attempts = JSON.parse(row?.attempts ?? "[]");
     expect(attempts).toHaveLength(11);
-    // The signature uses the machine's clock, in seconds, which stands still here.
+    // The signature uses the machine's clock, in seconds, which stands still in this test.
     const [timestamp] = receiver.posts.map(({ headers }) => Number(headers["webhook-timestamp"]));
     expect(timestamp).toBeGreaterThan(0);
     const sent = { time_ms: expect.any(Number), callback: row?.callback, status: 500, latency_ms: expect.any(Number), answer: "not now", timestamp };
@@ -282,7 +282,8 @@ onEachDatabase("D-62: deliveries", (kind) => {
     const startMs = performance.now();
     for (let n = 0; n < 30; n++) await fixture.emit(`40${10 + n}`, { n });
     while (receiver.posts.length < 30) await Bun.sleep(2);
-    // The events are ten more than the rate allows in a second. Sent one by one, each after a second, they would take ten seconds.
+    // The test emits ten events more than the rate allows in a second. If Plaza sent these ten events one by one, each a second after the other, it
+    // would take ten seconds.
     expect(performance.now() - startMs).toBeWithin(400, 9_000);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Delivers webhooks in the turns of the world's loop. Each turn claims deliveries in one transaction. The results of their attempts are stored in
- * other transactions, and no transaction is open while a request is under way.
+ * Delivers webhooks in the turns of the world's loop. Each turn claims deliveries in one transaction. The results of attempts are stored in other
+ * transactions, and no transaction is open while a request is under way.
  */
 import type { WorkSession } from "#jobs/work-session";
 import type { Turn, TurnEnd, WorkSource } from "#jobs/work-source";
@@ -21,8 +21,8 @@ import { ResultWriter, type StoredResult } from "./results.ts";
 /** The interval at which a process searches a shared database for deliveries that other processes stored or did not finish. */
 const LOOK_MS = 1_000;
 /**
- * If an attempt fails before its request is sent, because the database cannot be reached or the program has a mistake, it is repeated after this
- * time.
+ * If an attempt fails before its request is sent, because the database cannot be reached or the program has a mistake, Plaza repeats the attempt
+ * after this time.
  */
 const AGAIN_MS = 1_000;
 
@@ -34,18 +34,21 @@ export class DeliveryDispatcher implements WorkSource {
   readonly #options: DispatcherOptions;
   readonly #queues: EndpointQueues;
   readonly #results: ResultWriter;
-  /** Whether results could not be stored. The next turn then stores the results first. */
+  /** Whether results could not be stored, so that the next turn stores them first. */
   #mustFlush = false;
-  /** Whether results were stored since the last turn. */
+  /** Whether results of attempts were stored since the last turn. */
   #hasStored = false;
   /** The ids of deliveries that are claimed and whose result is not stored. */
   readonly #held = new Set<string>();
-  /** Whether a claim failed. Its deliveries may be claimed in the database all the same, if the connection broke after the commit. */
+  /** Whether a claim failed. The database may list the deliveries of a failed claim as claimed, if the connection broke after the commit. */
   #mayHoldMore = false;
   /** The number of deliveries that are claimed and whose attempt has not ended. */
   #unended = 0;
   #whenSettled: (() => void)[] = [];
-  /** The number of requested searches for waiting deliveries. A search is needed if queues may not know of all deliveries, as at the start. */
+  /**
+   * The number of requested searches for waiting deliveries. A search is requested when the queues in memory may not know of all deliveries, for
+   * example when the process starts.
+   */
   #looksAsked = 1;
   #looksMade = 0;
   #lookedAtMs = 0;
@@ -59,8 +62,9 @@ export class DeliveryDispatcher implements WorkSource {
   }
 
   /**
-   * The fence for a delivery that is being stored and may be sent as soon as its transaction has committed, because its queue has capacity and
-   * nothing waits there. Undefined if the delivery must wait to be claimed, because another process could claim it too.
+   * The fence for a delivery that is being stored and may be sent as soon as its transaction has committed, because its queue has capacity and no
+   * delivery waits in the queue. The result is undefined if the delivery must wait for a claim, because another process could claim the delivery,
+   * too.
    */
   fenceForNew(queue: string): number | undefined {
     const { loop } = this.#options;
@@ -70,20 +74,23 @@ export class DeliveryDispatcher implements WorkSource {
     return this.#queues.reserve(queue) ? fence : undefined;
   }
 
-  /** Sends the deliveries of an event after its commit, or wakes their queues. */
+  /** Sends the deliveries of an event after the event's transaction has committed, or wakes the queues in which they wait. */
   arrived({ atOnce, queues }: Stored): void {
     this.#queues.releaseReservations();
     const { loop } = this.#options;
     for (const id of queues) this.#queues.get(id).firstWaits();
     if (queues.length > 0) loop.wake(this);
-    // A stopped loop gives back its session's deliveries, so they are not sent here.
+    // If the loop was stopped, these deliveries are not sent, because a stopped loop gives back the deliveries of its session.
     if (loop.isStopped) return;
     for (const { row, fence } of atOnce) {
       this.#hold({ row, members: [], isRetry: false, isProbe: false, fence, firstMs: row.first_attempt_ms ?? 0 }, false);
     }
   }
 
-  /** Requests a search for due deliveries that no queue knows of. A replay or a resumed callback makes such deliveries due. */
+  /**
+   * Requests a search for due deliveries that no queue knows of. For example, a replay or a resumed callback makes deliveries due without the queue's
+   * knowledge.
+   */
   lookAgain(): void {
     this.#looksAsked++;
     this.#options.loop.wake(this);
@@ -93,7 +100,8 @@ export class DeliveryDispatcher implements WorkSource {
     if (isHurried || isLast || this.#mustFlush) await this.#flush();
     await this.#look(session.isShared, isHurried);
     const claimed = isLast ? 0 : await this.#claim(session, nowMs, isHurried);
-    // The check comes after the claim, so that a process that was suspended does not report deliveries that it claims now.
+    // The check for overdue deliveries comes after the claim, so that a process that was suspended does not report deliveries that it claims in this
+    // turn.
     if (!isLast) await this.#watchOverdue();
     const didWork = claimed > 0 || (isHurried && this.#hasStored);
     this.#hasStored = false;
@@ -126,7 +134,7 @@ export class DeliveryDispatcher implements WorkSource {
 
   /**
    * Reports deliveries that have been overdue since the last call, and searches for them. A delivery is overdue if it was the oldest of its queue at
-   * the last call and still is, without a reason.
+   * the last call and is still the oldest, although the queue has no reason to wait.
    */
   async checkOverdue(monotonicMs: number): Promise<void> {
     const { database, clock, observer, loop } = this.#options;
@@ -201,7 +209,7 @@ export class DeliveryDispatcher implements WorkSource {
 
   /**
    * Releases the deliveries that the database lists as claimed by this session, but that this process does not have in memory, so that they can be
-   * claimed again. While the session lives, no other process does this.
+   * claimed again. No other process releases the deliveries of a session that still exists.
    */
   async #giveBackUnknown(session: WorkSession, nowMs: number): Promise<void> {
     await this.#options.database.write(async (tx) => giveBackUnknown(tx, { fence: await session.fenceFor(tx), nowMs, held: this.#held }));
@@ -221,7 +229,7 @@ export class DeliveryDispatcher implements WorkSource {
     this.#end(claimed, await this.#attempt(claimed, queue), true);
   }
 
-  /** Makes the attempt at a claimed delivery. The promise never rejects. */
+  /** Makes the attempt at a claimed delivery. The promise of this method never rejects. */
   async #attempt(claimed: Claimed, queue: EndpointQueue): Promise<Outcome> {
     const { loop, observer, clock } = this.#options;
     const { row, members } = claimed;
@@ -266,7 +274,7 @@ export class DeliveryDispatcher implements WorkSource {
     if (--this.#unended === 0) for (const resolve of this.#whenSettled.splice(0)) resolve();
   }
 
-  /** Lets a queue send its next delivery after a result of the queue was stored. */
+  /** Lets a queue send its next delivery after the result of one of its deliveries was stored. */
   #stored({ claimed, outcome, wasSent, waitsIn }: StoredResult): void {
     this.#hasStored = true;
     this.#held.delete(claimed.row.id);
@@ -290,7 +298,7 @@ export class DeliveryDispatcher implements WorkSource {
     this.#giveBack(this.#queues.get(callback.id));
   }
 
-  /** Gives back the queue's deliveries that were claimed ahead. */
+  /** Gives back those of the queue's deliveries that were claimed before a slot was free for them. */
   #giveBack(queue: EndpointQueue): void {
     for (const claimed of queue.takeUnsent()) this.#end(claimed, BACK, false);
   }

@@ -66,7 +66,7 @@ onEachDatabase("overdue deliveries", (kind) => {
     const { database } = fixture;
     await emit(fixture, "4002", 1);
     await emit(fixture, "4002", 2);
-    // Another process has the first delivery under way, and leaves the rows like this.
+    // The test writes the rows as they are while another process is sending the first delivery.
     await database.write((tx) =>
       tx.run(
         sql`UPDATE webhook_deliveries SET status = 1, first_callback = NULL, fence = 5 WHERE id = (SELECT MIN(id) FROM webhook_deliveries WHERE status = 0)`,

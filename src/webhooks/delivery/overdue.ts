@@ -3,7 +3,10 @@
  * delivery of each queue. A delivery that is still the oldest at the next check is overdue, unless its queue has a reason to wait.
  */
 
-/** The real time between two checks. In this time a queue that may send has sent its oldest delivery: an attempt takes 15 s at most (D-62). */
+/**
+ * The real time between two checks. Between two checks, a queue that may send has sent its oldest delivery, because an attempt takes 15 s at most
+ * (D-62).
+ */
 export const CHECK_EVERY_MS = 30_000;
 
 /** The oldest first attempt of a queue, or the queue's retry that has been due the longest. */
@@ -23,7 +26,7 @@ export class OverdueWatch {
     return Math.max(0, this.#checkAtMs - monotonicMs);
   }
 
-  /** Returns the deliveries in `oldest` that were the oldest of their queues at the last check, too. */
+  /** Returns those deliveries in `oldest` that were already the oldest of their queues at the last check. */
   compare(oldest: readonly OldestWaiting[], monotonicMs: number): OldestWaiting[] {
     this.#checkAtMs = monotonicMs + CHECK_EVERY_MS;
     const before = this.#oldest;

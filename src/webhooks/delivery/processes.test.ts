@@ -30,7 +30,7 @@ onEachDatabase("deliveries and processes", (kind) => {
 
     const real = movedClock();
     const next = openWebhooks(kind === "postgres" ? await store.open() : database, { features, real });
-    // Until the lease ends, a process that lives may still be sending the deliveries.
+    // The deliveries wait until the lease ends, because until that time their process may still run and be sending them.
     real.ms += LEASE_MS - 100;
     if (kind === "postgres") {
       await next.loop.runDue();
@@ -43,7 +43,7 @@ onEachDatabase("deliveries and processes", (kind) => {
       const sent = receiver.posts.filter(({ values }) => numberOf(values[0]) === n).map(({ headers, body }) => `${headers["webhook-id"]} ${body}`);
       expect({ n, sent: sent.length, different: new Set(sent).size }).toEqual({ n, sent: 2, different: 1 });
     }
-    // Results that the dead process still gets are not stored, because its fence is gone.
+    // Results that the process gets after its session was ended are not stored, because its fence is no longer valid.
     for (const end of release.splice(0)) end();
     await Bun.sleep(20);
     await dead.loop.runDue().catch(() => {});
@@ -130,7 +130,7 @@ test("two processes on PostgreSQL share the deliveries: each is sent once, and e
   const numbers = valuesAt(receiver).map(numberOf);
   expect(new Set(numbers).size).toBe(total);
   expect(numbers).toHaveLength(total);
-  // The order is by entity, and by the process that made the events: ids of two processes from the same moment have no order.
+  // The test compares the order only within an entity and a process, because ids that two processes make at the same moment have no order.
   for (let entity = 0; entity < 7; entity++) {
     for (const by of [0, 1]) {
       const own = receiver.posts

@@ -29,7 +29,7 @@ test("a quick receiver has at most 16 running requests, and 256 claimed deliveri
   expect(window.claimable(0)).toBe(256);
   expect(window.claimable(192)).toBe(64);
   expect(window.claimable(193)).toBe(0);
-  // If fewer deliveries are held than the window has slots, a claim of a few more is worth its cost.
+  // If the queue holds fewer deliveries than the window has slots, even a claim of a few deliveries is worth its cost.
   expect(window.claimable(16)).toBe(240);
 });
 

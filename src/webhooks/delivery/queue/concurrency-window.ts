@@ -5,8 +5,8 @@
 const SIZE_START = 4;
 /**
  * The upper limit of the concurrency window is four requests for each millisecond of the receiver's latency, but at least 16 and at most 128. With
- * this limit, a quick receiver and a distant one both get some thousand requests a second. If the process is killed, few requests are in doubt: sent,
- * but without a stored result.
+ * this limit, a quick receiver and a distant one both get some thousand requests a second. The limit also keeps the number of requests small that are
+ * in doubt if the process is killed: sent, but without a stored result.
  */
 const SIZE_MAX_MIN = 16;
 const SIZE_MAX_MAX = 128;
@@ -16,20 +16,22 @@ const SIZE_PER_MS = 4;
  * events.
  */
 const UPDATES_IN_DOUBT_MAX = 256;
-/** The latency up to which a receiver is quick. The next deliveries to a quick receiver are claimed before the current deliveries have ended. */
+/**
+ * The latency up to which a receiver counts as quick. The next deliveries to a quick receiver are claimed before the current deliveries have ended.
+ */
 const QUICK_MS = 50;
 /** The number of first attempts that the queue of a quick receiver may claim ahead, so that the queue can go on sending during a commit. */
 const CLAIMED_AHEAD = 256;
 /** The least number of deliveries that a claim ahead takes. Smaller claims would be wasteful, because each claim reads more rows than it claims. */
 const CLAIMED_AT_ONCE_MIN = 64;
-/** The weight of a new latency in the running average: a fifth. */
+/** The weight of a new latency in the running average of a receiver's latency: a fifth. */
 const LATENCY_SHARE = 0.2;
 
 export class ConcurrencyWindow {
   #size = SIZE_START;
   /** The number of requests that are under way, or whose result is not stored. If the process were killed now, these requests would be sent twice. */
   #requestsInDoubt = 0;
-  /** The number of events in the requests in doubt. */
+  /** The number of events in the requests that were sent and whose results are not stored. */
   #updatesInDoubt = 0;
   /** The average latency of the receiver; undefined until its first response. */
   #latencyMs: number | undefined;
@@ -53,7 +55,7 @@ export class ConcurrencyWindow {
     return Math.max(1, this.#size >> 1);
   }
 
-  /** Returns the number of first attempts to claim if the queue already holds `held`. */
+  /** Returns the number of first attempts that the queue may claim if it already holds `held` first attempts. */
   claimable(held: number): number {
     const count = this.heldMax - held;
     return this.#isQuick && count < CLAIMED_AT_ONCE_MIN && held > this.#size ? 0 : count;

@@ -1,4 +1,4 @@
-/** The counts of a queue: waiting and held deliveries, their entities, and how a claim changes these. */
+/** Tests what a queue records: waiting and held deliveries and their entities, and how a claim changes these records. */
 import { expect, test } from "bun:test";
 import { type Claimed, type ClaimRequest, FIRST_ENTITY } from "../claims.ts";
 import { EndpointQueue } from "./endpoint-queue.ts";
@@ -124,7 +124,7 @@ test("an end looks for the next one of its entity only if one was seen behind it
   queue.hold(claimed(), false);
   storedIn(queue);
   expect(counts(queue)).toEqual([0, 0]);
-  // This delivery ended before the claim began, so the claim has seen its end.
+  // The last delivery ended before the claim began, so the claim takes its end into account.
   queue.claimBegins(asked(1, 0));
   queue.claimEnded({ ...seen(1, 0), hasBlocked: true });
   expect(counts(queue)).toEqual([0, 0]);
