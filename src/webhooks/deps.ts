@@ -40,9 +40,12 @@ export interface WebhookDeps {
 
 /** The faults that a tester orders for deliveries (D-150). */
 export interface DeliveryFaults {
-  /** Whether no fault is ordered. Every attempt reads this value, and it is nearly always true. */
+  /** Whether no fault is ordered. Every attempt reads `isEmpty` first, which is nearly always true, so that attempts without faults are fast. */
   readonly isEmpty: boolean;
-  /** Finds the fault that applies to a POST before the POST is sent. Resolves with the fault's effect after the fault's delay. */
+  /**
+   * Finds the fault that applies to a POST before the POST is sent. The promise resolves with the effect of the fault, after the delay that the fault
+   * has.
+   */
   matchWebhook(post: FaultyPost): Promise<DeliveryFault | undefined>;
   /** Called after a POST was delivered. */
   delivered(post: FaultyPost): void;

@@ -1,5 +1,6 @@
 /**
- * The work of the dispatcher besides sending: mistakes of the program, work that an ended process left, looks at a shared database, and its report.
+ * Tests the work of the dispatcher besides sending: mistakes of the program, deliveries that an ended process left, searches of a shared database,
+ * and the dispatcher's report.
  */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
@@ -112,7 +113,7 @@ onEachDatabase("the dispatcher", (kind) => {
     const turn = (more = {}) =>
       dispatcher.turn({ nowMs: fixture.clock.ms, storedNowMs: async () => 0, session, isHurried: false, isLast: false, ...more });
     expect(await turn()).toEqual({ didWork: false, nextDueMs: undefined });
-    // Another process emits an event, and this process does not learn of it.
+    // Another process emits an event, and this process gets no message about it.
     const elsewhere = openWebhooks(isShared ? await store.open() : fixture.database, { features: fixture.features });
     await elsewhere.emit("4001", { n: 1 });
     monotonic.ms += 999;
@@ -120,7 +121,7 @@ onEachDatabase("the dispatcher", (kind) => {
     monotonic.ms += 1;
     expect((await turn({ isLast: true })).didWork).toBe(false);
     expect((await turn()).didWork).toBe(isShared);
-    // For a caller who waits for all due work, the database is searched at once.
+    // If a caller waits for all due work, the dispatcher searches the database at once.
     if (!isShared) expect((await turn({ isHurried: true })).didWork).toBe(true);
     await dispatcher.settled();
     expect(valuesAt(receiver)).toEqual([{ n: 1 }]);

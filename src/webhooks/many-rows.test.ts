@@ -1,4 +1,4 @@
-/** Checks that work on many deliveries is done in parts, and reaches the last delivery, whatever their number. */
+/** Checks that work on many deliveries is divided into several transactions and includes the last delivery, however many deliveries exist. */
 import { expect, test } from "bun:test";
 import { type DeliveryRow, fixtureMigrations, insertDeliveries, newFeatures, openWebhooks, pauseCallback } from "#harness/webhooks";
 import { newWorkStore } from "#harness/work-database";

@@ -1,4 +1,4 @@
-/** The observer gets the reports of the webhook engine. `main.ts` connects it to the log and the metrics. */
+/** The observer gets the reports of the webhook engine. `main.ts` connects the observer to the log and the metrics. */
 import type { CallbackRow } from "./callbacks/callbacks.store.ts";
 import type { PayloadProblem } from "./catalogue/field.ts";
 import type { Attempt } from "./delivery/attempts.ts";
@@ -25,13 +25,16 @@ export interface WebhookObserver {
   /** Called for a payload that breaks its contract, which is a mistake of the program. The transaction that caused the event still commits. */
   payloadBroken(broken: BrokenPayload): void;
   attempted(seen: AttemptSeen): void;
-  /** Called if an attempt failed before its request was sent. The delivery is tried again. */
+  /** Called if an attempt failed before its request was sent. Plaza tries such a delivery again. */
   attemptBroke(delivery: string, error: unknown): void;
-  /** Called for a mistake of the program: a delivery has waited for at least half a minute although it could be sent. The delivery is sent now. */
+  /**
+   * Called for a mistake of the program: a delivery has waited for at least half a minute although it could be sent. Plaza sends the overdue delivery
+   * now.
+   */
   deliveryOverdue(overdue: OldestWaiting): void;
   /** Called when a delivery ended because its app would not get the events any more (D-138). */
   deliveryUnsubscribed(delivery: Pick<ClaimedRow, "app" | "callback" | "object" | "field">): void;
-  /** Called when an attempt at a callback failed and the previous attempt did not. */
+  /** Called when an attempt at a delivery to a callback failed and the previous attempt did not. */
   callbackBeganToFail(callback: CallbackRow): void;
   /** Called when a callback has failed for an hour. */
   callbackFails(callback: CallbackRow): void;
@@ -65,7 +68,10 @@ type AttemptEnd =
 
 /** The outcome if no request was sent. */
 type UnsentOutcome =
-  /** The route has changed, so the delivery waits in another queue. Without `url` it waits in the queue of deliveries without a callback. */
+  /**
+   * The route has changed, so the delivery waits in another queue. If `url` is undefined, the delivery waits in the queue of deliveries without a
+   * callback.
+   */
   | { readonly kind: "moved"; readonly url: string | undefined }
   /** The app would not get the delivery's events any more (D-138). */
   | { readonly kind: "unsubscribed"; readonly endedMs: number }

@@ -29,29 +29,37 @@ export const eventFactsOf = (row: Readonly<Record<"object" | "field" | "entity",
 
 interface WebhookSubscribers {
   /**
-   * Lists the apps that get the event at `nowMs` (world time): they are subscribed to its field and allowed to get it. Each app is in the list once;
-   * the list has no order.
+   * Lists the apps that get the event at `nowMs` (world time): the apps that are subscribed to the event's field and allowed to get the event. Each
+   * app is in the list only once; the order of the list has no meaning.
    */
   subscribersOf(reader: Reader, event: EventFacts, nowMs: number): Promise<readonly NodeId[]>;
 }
 
-/** An app as the webhook engine sees it. The feature that owns apps calls `tx.invalidate(appFact, id)` when any of these values changes. */
+/**
+ * An app as the webhook engine sees it. The feature that owns apps calls `tx.invalidate(appFact, id)` when any value of this type changes for an app.
+ */
 export interface WebhookApp {
   /** The app's default callback for events of each object (D-60). */
   readonly callbacks: Readonly<Partial<Record<WebhookObject, AppCallback>>>;
   readonly sealed_secret: string;
-  /** The app's secret before a rotation. Until `until_ms` (Unix ms, real time), both the old and the new secret sign deliveries. */
+  /**
+   * The secret that the app had before its secret was replaced. Until `until_ms` (Unix ms, real time), both the old and the new secret sign
+   * deliveries.
+   */
   readonly previous_secret?: { readonly sealed: string; readonly until_ms: number };
 }
 
 interface WebhookAppPort {
   find(reader: Reader, app: NodeId): Promise<WebhookApp | undefined>;
-  /** Describes the requirements that the app does not meet to get the event, and how it can meet them. Returns undefined if the app meets all. */
+  /**
+   * Describes which requirements for getting the event the app does not meet, and how the app can meet them. Returns undefined if the app meets all
+   * requirements.
+   */
   missingFor(reader: Reader, event: EventFacts, app: NodeId): Promise<string | undefined>;
 }
 
 interface WebhookOverridePort {
-  /** D-57: finds the callback URLs that the app has set for the account and for the phone number instead of its own. */
+  /** D-57: finds the callback URLs that the app has set for the account and for the phone number instead of the app's own callback URL. */
   overridesOf(
     reader: Reader,
     app: NodeId,
@@ -94,7 +102,7 @@ export class WebhookFacts {
     return this.#ports.get(subscriberPorts[event.object]).subscribersOf(reader, event, nowMs);
   }
 
-  /** Finds an app, for callers outside of transactions. */
+  /** Finds the facts of an app, for callers outside of transactions. */
   findApp(reader: Reader, app: NodeId): Promise<WebhookApp | undefined> {
     return this.#apps.get(app, () => this.#ports.get("webhook_app").find(reader, app));
   }

@@ -1,4 +1,7 @@
-/** The results of attempts are stored, many in one transaction: the state of each delivery, and the health of its callback, in their order. */
+/**
+ * Tests how the results of attempts are stored, many in one transaction and in their order: the state of each delivery, and the health of its
+ * callback.
+ */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { fixtureMigrations, insertDeliveries, newFeatures, openWebhooks } from "#harness/webhooks";

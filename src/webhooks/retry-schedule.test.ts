@@ -6,7 +6,7 @@ const FIRST = 1_000_000;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** The times of attempts that all fail as soon as they begin. `share` is the random number. */
+/** Returns the times of attempts that all fail as soon as they begin. The parameter `share` is the random number that shortens each wait. */
 function attempts(share: number): number[] {
   const times: number[] = [];
   for (let startedMs: number | undefined = FIRST, tries = 1; startedMs !== undefined; tries++) {
@@ -25,7 +25,7 @@ test("after 15 seconds, 1, 5 and 15 minutes, 1, 3, 6, 12, 24 and 36 hours from t
 test("each wait is up to a tenth shorter, and never longer than its step, even after an early attempt", () => {
   const waits = (times: readonly number[]): number[] => times.slice(1).map((at, index) => at - (times[index] as number));
   const steps = waits([0, ...RETRY_OFFSETS_MS]);
-  // With the last random number, no wait is a whole number of milliseconds.
+  // With the last of these random numbers, no wait is a whole number of milliseconds.
   for (const share of [0, 0.25, 1, 1 / 7]) expect(waits(attempts(share))).toEqual(steps.map((wait) => Math.ceil(wait * (1 - 0.1 * share))));
 });
 

@@ -2,7 +2,7 @@ import type { FeatureMigrations } from "#storage/database";
 
 /**
  * The tables store an event once, with a delivery for each app that gets the event. Nullable columns say what a delivery waits for, so that each
- * index has only the rows that wait:
+ * index on such a column has only the rows of deliveries that wait:
  *
  * - `first_callback`: the delivery waits for its first attempt, in the queue of its `callback` (0: it has no callback);
  * - `queue_entity`: the delivery has a position in the order of its entity, because its first attempt waits or is under way;
@@ -38,8 +38,8 @@ export const webhookMigrations: FeatureMigrations = {
           paused_ms BIGINT, probe_due_ms BIGINT
         ) WITHOUT ROWID`,
         "CREATE UNIQUE INDEX webhook_callbacks_by_url ON webhook_callbacks (app, url)",
-        // D-424: the table lists delivered webhooks in the order in which their results were committed. The server writes it only with
-        // `--webhook-log`.
+        // D-424: the table lists delivered webhooks in the order in which their results were committed. The server writes this table only with the
+        // option `--webhook-log`.
         "CREATE TABLE webhook_log (position BIGINT PRIMARY KEY, delivery BIGINT NOT NULL, logged_ms BIGINT NOT NULL) WITHOUT ROWID",
       ],
     },

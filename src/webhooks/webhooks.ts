@@ -23,10 +23,13 @@ import { type SigningDeps, signaturesOf } from "./history/view.ts";
 import type { WebhookObserver } from "./observer.ts";
 import { type EventFacts, WebhookFacts } from "./ports.ts";
 
-/** The greatest number of events without a subscriber that are recorded for a transaction. A few examples are enough for the explanation. */
+/**
+ * The greatest number of events without a subscriber that are recorded for a transaction. The explanation why no webhook was sent needs only a few
+ * such events as examples.
+ */
 const UNSENT_MAX = 5;
 
-/** The deliveries that a transaction has made, and its events that no app gets. */
+/** The deliveries that a transaction has made, and the events of the transaction that no app gets. */
 export interface Followed {
   readonly deliveries: readonly string[];
   readonly unsent: readonly Pick<EventFacts, "object" | "field" | "entity">[];
@@ -51,7 +54,7 @@ export class Webhooks {
     const facts = new WebhookFacts(deps.database, deps.ports);
     const callbacks = new Callbacks(deps.database, deps.ids);
     const { observer } = deps;
-    // The methods are wrapped one by one, since the observer may be an instance of a class.
+    // The methods of the observer are wrapped one by one, because the methods of a class instance cannot be copied with a spread.
     const counting: WebhookObserver = {
       workBegins: observer.workBegins,
       payloadBroken: (broken) => {
@@ -85,8 +88,8 @@ export class Webhooks {
   }
 
   /**
-   * Lists the apps that get an event of this transaction; usually no app does. A caller can call this method before it locks rows and pass the
-   * result to `emit`: on PostgreSQL, the locks are then held for one round trip less.
+   * Lists the apps that get an event of this transaction; usually no app does. A caller can call this method before it locks rows and pass the result
+   * to `emit`, so that on PostgreSQL the locks are held for one round trip less.
    */
   subscribersOf(tx: Transaction, { object, field }: WebhookField, entity: NodeId): Promise<readonly NodeId[]> {
     const { facts, clock } = this.#outbox;
@@ -118,7 +121,10 @@ export class Webhooks {
     return followed;
   }
 
-  /** Resumes a callback after an app's URL was set or verified anew. Earlier failures no longer count, and waiting deliveries are sent. */
+  /**
+   * Resumes a callback after an app's URL was set or verified anew. Earlier failures of the callback no longer count, and its waiting deliveries are
+   * sent.
+   */
   async resumeUrl(tx: Transaction, app: string, url: string): Promise<void> {
     const id = await findCallbackId(tx, app, url);
     if (id !== undefined) await this.resumeCallback(tx, id);
@@ -162,7 +168,7 @@ export class Webhooks {
     return eraseFromDeliveries(this.deps.database, ids);
   }
 
-  /** Returns the signature headers of each attempt; undefined for an attempt without a request. */
+  /** Returns the signature headers of each attempt at a delivery; undefined for an attempt that made no request. */
   signaturesOf(delivery: DeliveryRow, body: string): ReturnType<typeof signaturesOf> {
     return signaturesOf(this.#signing, delivery, body);
   }

@@ -8,7 +8,7 @@ export const WAITING = 0;
 export const SENDING = 1;
 export const DELIVERED = 2;
 export const FAILED = 3;
-/** The status of a delivery whose app has unsubscribed, 5. The status 4 means that the delivery's event is in another delivery's POST. */
+/** The status 5 means that the delivery's app has unsubscribed. The status 4 means that the delivery's event is in another delivery's POST. */
 export const UNSUBSCRIBED = 5;
 
 /** The queue of deliveries that have no callback yet. */

@@ -1,4 +1,4 @@
-/** D-301, D-302: a POST whose kept connection was closed without a response, and the order of an account's events at several addresses. */
+/** D-301, D-302: tests a POST whose reused connection was closed without a response, and the order of an account's events at several addresses. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { serveBytes } from "#harness/outbound";
@@ -56,7 +56,7 @@ onEachDatabase("D-302: the events of an account", (kind) => {
     fixture.loop.start();
     for (const n of [1, 2]) await fixture.emit("4001", { n }, { phone: "4101" });
     for (const n of [3, 4]) await fixture.emit("4001", { n });
-    // The other receiver has not responded to any request yet.
+    // The receiver at the other address has not responded to any request yet.
     while (valuesAt(accounts).length < 2) await Bun.sleep(1);
     expect(valuesAt(accounts)).toEqual([{ n: 3 }, { n: 4 }]);
     held.resolve();

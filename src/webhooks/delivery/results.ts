@@ -1,6 +1,6 @@
 /**
- * Stores the results of attempts as soon as the attempts end, many in one transaction, beside the transaction that claims the next deliveries. The
- * sooner a result is stored, the fewer deliveries are sent twice after the process is killed.
+ * Stores the results of attempts as soon as the attempts end, many in one transaction, independently of the transaction that claims the next
+ * deliveries. The sooner a result is stored, the fewer deliveries are sent twice after the process is killed.
  */
 import type { Transaction } from "#storage/database";
 import type { Callbacks } from "../callbacks/callbacks.ts";
@@ -31,7 +31,7 @@ export interface StoredResult extends Result {
 export interface ResultWriterOptions extends Pick<DeliveryDeps, "clock" | "database" | "callbacks">, Pick<WebhookDeps, "jobs" | "hasLog"> {
   /** Called for each result after its commit. */
   onStored(result: StoredResult): void;
-  /** Called after the commit if the results paused the callback. */
+  /** Called after the results are committed, if they paused the callback. */
   onHealth(change: HealthChange): void;
 }
 
@@ -53,7 +53,10 @@ export class ResultWriter {
     this.#unstored.push(result);
   }
 
-  /** Stores all results, also results added while this method runs. Rejects if the database cannot be reached, and then keeps the results. */
+  /**
+   * Stores all results, also results added while this method runs. If the database cannot be reached, the promise rejects, and the results stay in
+   * memory.
+   */
   flush(): Promise<void> {
     this.#running ??= this.#storeAll()
       .finally(() => {
@@ -102,7 +105,7 @@ export class ResultWriter {
     for (const result of results) {
       const { claimed, outcome } = result;
       const { callback } = claimed.row;
-      // Most results are stored already by `saveResults`, so these results do not wait for a promise here.
+      // The method `saveResults` has already stored most results completely, so the code does not await a promise for these.
       const isStored = outcome.kind === "unsubscribed" || (isAttempted(outcome) && outcome.kind !== "probed");
       const waitsIn = isStored ? undefined : await saveWaiting(tx, result, callbacks);
       stored.push({ ...result, waitsIn });
@@ -112,13 +115,13 @@ export class ResultWriter {
         if (known === undefined) attemptResults.set(callback, [attemptResultOf(outcome)]);
         else known.push(attemptResultOf(outcome));
       }
-      // An erased delivery has failed without a request (D-172).
+      // A delivery whose event was erased has failed without a request (D-172).
       const hasLeft =
         outcome.kind === "moved" || outcome.kind === "unsubscribed" || (outcome.kind === "failed" && outcome.attempt.callback === undefined);
       if (hasLeft && callback !== NO_CALLBACK) left.add(callback);
     }
     await this.#storeHealth(tx, attemptResults, left);
-    // The transaction locks the log last, so that the log is locked for as short a time as possible.
+    // The transaction locks the log of delivered webhooks last, so that the log is locked for as short a time as possible.
     if (this.#options.hasLog) await logDelivered(tx, results.flatMap(deliveredIn), this.#options.clock.nowMs());
     return stored;
   }
@@ -145,8 +148,8 @@ const attemptResultOf = ({ kind, attempt }: AttemptedOutcome): AttemptResult => 
 const attemptsIn = ({ attempt, unanswered = [] }: AttemptedOutcome): readonly Attempt[] => [...unanswered, attempt];
 
 /**
- * Returns the row for a result. The database stores the row only if the delivery still has this session's fence, because another session may have
- * taken the delivery over.
+ * Returns the row that stores a result. The database stores this row only if the delivery still has this session's fence, because another session may
+ * have taken the delivery over.
  */
 function rowOf({ claimed, outcome }: Result): ResultRow[] {
   const { row, fence } = claimed;

@@ -1,7 +1,7 @@
 /**
- * The times after the first attempt, in ms, at which a failed delivery is tried again (D-62); a replay begins the table anew. Each wait is shortened
- * by up to a tenth, so that deliveries that failed together are retried at different times. A wait is never lengthened, so a caller who moves the
- * clock by a whole wait knows that the retry was made.
+ * The times after the first attempt, in ms, at which a failed delivery is tried again (D-62); a replayed delivery starts at the first of these times
+ * again. Each wait is shortened by up to a tenth, so that deliveries that failed together are retried at different times. A wait before a retry is
+ * never lengthened, so a caller who moves the clock by a whole wait knows that the retry was made.
  */
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -33,9 +33,9 @@ export interface FailedAttempt {
 }
 
 /**
- * Returns the world time of the next attempt; undefined if there is no next attempt. Steps whose time is over (because somebody moved the clock, or
- * the program did not run) are skipped. No wait is longer than its step, even after an attempt that came early (D-137). `share` is a random number
- * from 0 to 1.
+ * Returns the world time of the next attempt; undefined if there is no next attempt. Times of the retry table that have passed (because somebody
+ * moved the clock, or the program did not run) are skipped. No wait is longer than in the table, even after an attempt that came early (D-137).
+ * `share` is a random number from 0 to 1.
  */
 export function nextRetryMs({ firstMs, startedMs, tries }: FailedAttempt, nowMs: number, share: number): number | undefined {
   const passedMs = nowMs - firstMs;

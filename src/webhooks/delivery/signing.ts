@@ -1,6 +1,7 @@
 /**
  * Signs the exact bytes of a delivery's body (D-62), with the platform's own header `X-Hub-Signature-256` and the headers of Standard Webhooks
- * (standardwebhooks.com). The timestamp in the headers is real time, because a receiver compares it with its own clock and not with the world's.
+ * (standardwebhooks.com). The timestamp in the headers is real time, because a receiver compares the timestamp with the receiver's own clock and not
+ * with the world's clock.
  */
 export interface SignedParts {
   readonly webhookId: string;
@@ -12,8 +13,9 @@ export interface SignedParts {
 }
 
 /**
- * Makes the signature headers. `secrets` are the currently valid secrets of the receiving app, the newest first; while an old secret overlaps a new
- * one, both sign. A receiver's library expects the secret as `whsec_` and the base64 of its UTF-8 bytes.
+ * Makes the signature headers. `secrets` are the currently valid secrets of the receiving app, the newest first; after a change of the secret, both
+ * the old and the new secret sign for a time. The Standard Webhooks library of a receiver expects the app's secret as `whsec_` and the base64 of the
+ * secret's UTF-8 bytes.
  */
 export function signatureHeaders(secrets: readonly string[], { webhookId, timestamp, body, hasSha1 = false }: SignedParts): Record<string, string> {
   const signed = `${webhookId}.${timestamp}.${body}`;

@@ -1,4 +1,4 @@
-/** Commits that fail: the connection broke, and the commit was stored all the same, or it was not stored. */
+/** Tests commits that fail because the connection broke: the database has stored some of these commits all the same, and not the others. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { onEachDatabase } from "#harness/databases";
@@ -17,7 +17,10 @@ import { listDeliveries } from "../history/list.store.ts";
 import type { Claimed } from "./claims.ts";
 import { ResultWriter } from "./results.ts";
 
-/** Loses the answers of some writes, which are given by their number from here on. */
+/**
+ * Makes some write transactions fail after their commit, as if the database's answer was lost. The writes are given by their numbers, counted from
+ * this call on.
+ */
 function losing(database: Database, lost: (write: number) => boolean): void {
   const write = database.write.bind(database);
   let writes = 0;
@@ -30,7 +33,7 @@ function losing(database: Database, lost: (write: number) => boolean): void {
 
 const sessionsIn = async ({ reader }: Database): Promise<number> => (await reader.all(sql`SELECT s.fence FROM work_sessions s`)).length;
 
-/** Undoes some writes after their body, as if their commit was refused. */
+/** Rolls some write transactions back after their function has run, as if the database had refused their commit. */
 function undoing(database: Database, isUndone: (write: number) => boolean): void {
   const write = database.write.bind(database);
   let writes = 0;
@@ -119,7 +122,7 @@ onEachDatabase("a commit that was rolled back", (kind) => {
         expect(ends).toEqual(rows.map(() => ({ status: 2, attempts: 1 })));
         expect(rows.length).toBeGreaterThan(0);
         expect(valuesAt(receiver)).toHaveLength(events);
-        // The retention job and the session are stored with the first commit that lasts.
+        // The first commit that the database keeps also stores the retention job and the session.
         expect(await fixture.webhooks.deps.jobs.dueTimeOf(database.reader, retentionJob, "world")).toBeNumber();
         expect(await sessionsIn(database)).toBe(1);
       }),
@@ -159,7 +162,7 @@ onEachDatabase("a commit that was rolled back", (kind) => {
       onStored({ claimed }) {
         stored.push(claimed.row.id);
         if (stored.length > 1) return;
-        // The result is added after the last look at the waiting results, and before the flush has ended.
+        // The test adds a result after the code has looked at the waiting results for the last time, and before the code has stored all results.
         queueMicrotask(() => {
           writer.add(resultOf("2"));
           last = writer.flush();

@@ -1,5 +1,6 @@
 /**
- * A delivery waits only for a reason: an earlier delivery of its entity, its receiver, or its time. No delivery waits because nobody searches for it.
+ * Tests that a delivery waits only for a reason: an earlier delivery of its entity, its receiver, or its time. No delivery may wait because no
+ * process searches for it.
  */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
@@ -13,19 +14,24 @@ import { sql } from "#storage/sql";
 import { listCallbacks } from "../callbacks/callbacks.store.ts";
 
 /**
- * The longest time without progress: more than the second after which a shared database is searched, and less than the half minute of the overdue
- * check.
+ * The longest time for which the test waits without progress: more than the second after which a shared database is searched, and less than the half
+ * minute of the overdue check.
  */
 const PATIENCE_MS = 5_000;
 
-/** Deliveries that are under way or have no reason to wait. If the callback is paused, only retries that are not due yet may wait. */
+/**
+ * Returns the deliveries that are under way or have no reason to wait. Deliveries to a paused callback, and retries that are not due yet, have a
+ * reason.
+ */
 const unfinished = ({ database, clock }: WebhookFixture): Promise<{ id: string; field: string; callback: string; status: number }[]> =>
   database.reader.all(sql`
     SELECT CAST(d.id AS TEXT) AS id, e.field, CAST(d.callback AS TEXT) AS callback, d.status
     FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event LEFT JOIN webhook_callbacks c ON c.id = d.callback
     WHERE d.status = 1 OR (c.paused_ms IS NULL AND (d.first_callback IS NOT NULL OR d.retry_due_ms <= ${clock.ms}))`);
 
-/** Waits until all deliveries have ended. Nothing else wakes the engine in the meantime. The wait may take longer while the engine makes progress. */
+/**
+ * Waits until all deliveries have ended. The test does not wake the webhook engine while it waits, and waits as long as the engine makes progress.
+ */
 async function untilIdle(fixture: WebhookFixture): Promise<void> {
   let known = "";
   let changedMs = performance.now();
@@ -91,7 +97,7 @@ onEachDatabase("waiting deliveries", (kind) => {
     const { fixture, receiver } = await open();
     const other = startReceiver();
     await emitAll(fixture, "4001", [{ n: 1 }, { n: 2 }]);
-    // The route changes between the emit and the attempt, so the whole batch moves to another queue.
+    // The route changes after the events are emitted and before the attempt, so the whole batch moves to another queue.
     fixture.features.apps.set("1001", { url: other.url, secret: "s3cret" });
     await emitAll(fixture, "4001", [{ n: 3 }]);
     fixture.loop.start();
@@ -157,7 +163,7 @@ onEachDatabase("waiting deliveries", (kind) => {
         await untilIdle(fixture);
         expect(fixture.errors).toEqual([]);
       }),
-      // A smaller counterexample would take minutes to find, because each failure is a wait.
+      // The test does not look for a smaller counterexample, because each failing run waits for some time, and the search would take minutes.
       { numRuns: kind === "sqlite" ? 12 : 4, endOnFailure: true },
     );
   }, 120_000);

@@ -44,7 +44,7 @@ const NOTHING: Stored = { deliveries: [], atOnce: [], queues: [] };
 
 /**
  * Stores an event and its deliveries, and returns the stored deliveries. D-136: a payload that breaks its field's contract is sent and reported; a
- * payload that cannot be sent is only reported. In both cases the transaction that caused the event can still commit.
+ * payload that cannot be sent is only reported. Whether or not the event is sent, the transaction that caused it can still commit.
  */
 export async function storeEvent(outbox: Outbox, tx: Transaction, field: WebhookField, given: WebhookEvent): Promise<Stored> {
   const { facts, callbacks, ids } = outbox;
@@ -77,7 +77,7 @@ export async function storeEvent(outbox: Outbox, tx: Transaction, field: Webhook
     const queue = route.to === "nowhere" ? NO_CALLBACK : await callbacks.idFor(tx, app, route.url);
     const id = ids.mint();
     const fence = queue === NO_CALLBACK ? undefined : outbox.fenceForNew(queue);
-    // This process may not know all waiting deliveries, so it asks the database whether an earlier delivery of the entity waits.
+    // This process may not know all waiting deliveries, so the transaction asks the database whether an earlier delivery of the entity waits.
     if (fence !== undefined && !(await hasQueued(tx, queue, row.entity))) {
       const claimed = { ...row, id, event: row.id, app, callback: queue, members: 0, first_attempt_ms: nowMs, tries: 0, attempts: "[]" };
       await insertSending(tx, claimed, fence);
@@ -96,7 +96,10 @@ function report({ observer }: Outbox, tx: Transaction, { object, field }: Webhoo
   tx.afterCommit(() => observer.payloadBroken({ object, field, entity, path, problem }));
 }
 
-/** Whether the catalogue has the field. An event of an unknown field cannot be sent, because only the catalogue has its key in an entry. */
+/**
+ * Whether the catalogue has the field. An event of an unknown field cannot be sent, because only the catalogue says under which key of an entry a
+ * field's updates are sent.
+ */
 function isKnown(outbox: Outbox, tx: Transaction, field: WebhookField, { entity, payload }: WebhookEvent): boolean {
   if (!outbox.fields.has(field)) {
     report(outbox, tx, field, entity, { path: "", problem: "the event is not sent, because its field is not in the catalogue" });

@@ -1,4 +1,7 @@
-/** Makes the body of a delivery. Each attempt makes the body again from the stored payloads, with the same bytes every time (D-62). */
+/**
+ * Makes the request body of a delivery's POST. Each attempt makes the body again from the stored payloads, and the bytes of the body are the same
+ * every time (D-62).
+ */
 
 export interface Update {
   /** The id of the account or page, as in `entry[].id`. */
@@ -23,9 +26,9 @@ const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).
 const isAscii = (text: string): boolean => /^[\u0000-\u007f]*$/.test(text);
 
 /**
- * Makes `{object, entry: [{id, time, changes|messaging: […]}]}`. Only successive updates share an entry, if they have the same entity, second and
- * key (`changes` or `messaging`), so the order of the updates does not change. `object` and the names of fields come from the catalogue, so they need
- * no escaping.
+ * Makes `{object, entry: [{id, time, changes|messaging: […]}]}`. Updates share an entry only if they follow each other and have the same entity,
+ * second and key (`changes` or `messaging`), so the order of the updates does not change. `object` and the names of fields come from the catalogue,
+ * so they need no escaping.
  */
 export function envelopeOf(object: string, updates: readonly Update[]): string {
   let text = "";

@@ -2,7 +2,7 @@ import type { Reader, Transaction } from "#storage/database";
 import { type Row, sql } from "#storage/sql";
 import { NO_CALLBACK, UNSUBSCRIBED } from "../delivery/deliveries.store.ts";
 
-/** One field of the events in a delivery's POST; all these events have the same object, entity and phone number. */
+/** A webhook field of the events in a delivery's POST. All events in one POST have the same object, entity and phone number. */
 export interface FieldOfDelivery extends Row {
   object: string;
   field: string;

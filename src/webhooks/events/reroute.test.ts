@@ -1,4 +1,4 @@
-/** D-138: deliveries that wait for an app that has unsubscribed end. */
+/** D-138: tests that waiting deliveries end when their app has unsubscribed. */
 import { expect, test } from "bun:test";
 import { Type } from "typebox";
 import { onEachDatabase } from "#harness/databases";
@@ -21,7 +21,7 @@ onEachDatabase("unsubscribing", (kind) => {
   }
   const rows = async ({ database }: WebhookFixture) => (await listDeliveries(database.reader, {}, { limit: 100 })).rows;
   const views = async (fixture: WebhookFixture) => (await rows(fixture)).map(viewOf);
-  /** Subscribes the app as a feature does: from now on it has only these fields. */
+  /** Replaces the subscriptions of the app, as a feature does: from now on the app has only the given fields. */
   async function subscribe(fixture: WebhookFixture, fields: readonly string[], isAnnounced = true): Promise<void> {
     fixture.features.subscribers = ({ field }) => (fields.includes(field) ? ["1001"] : []);
     if (isAnnounced) await fixture.database.write((tx) => fixture.webhooks.subscriptionsChanged(tx, "1001"));

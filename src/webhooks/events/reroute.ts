@@ -1,7 +1,7 @@
 /**
  * Moves deliveries after an app's callback or override has changed. The route is decided at each attempt (D-63), so only deliveries that get no
- * attempt have to be moved: those to a paused callback, and those without a callback. A waiting delivery ends if its app would not get the event any
- * more (D-138).
+ * attempt have to be moved: deliveries to a paused callback, and deliveries without a callback. A waiting delivery ends if its app would not get the
+ * event any more (D-138).
  */
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
@@ -57,7 +57,10 @@ export async function rerouteApp({ clock, fields, facts, callbacks, database, jo
   }
 }
 
-/** Whether the app would get at least one of the events, if they happened now. All events of a batch are sent together (D-63). */
+/**
+ * Whether the app would get at least one of the batch's events if the events happened now. One such event is enough, because all events of a batch
+ * are sent together (D-63).
+ */
 export async function isWanted(
   facts: WebhookFacts,
   reader: Reader,
@@ -88,7 +91,10 @@ export async function endUnsubscribed(deps: UnsubscribeDeps, app: string): Promi
   }
 }
 
-/** Ends some deliveries. Returns the id after which the next search begins; undefined if this search was the last. */
+/**
+ * Ends some of the deliveries whose app has lost the subscription. Returns the id after which the next search begins; undefined if this search was
+ * the last.
+ */
 async function endSome(deps: UnsubscribeDeps, tx: Transaction, queue: string, app: string, after: string): Promise<string | undefined> {
   const { facts, clock, observer } = deps;
   const nowMs = clock.nowMs();

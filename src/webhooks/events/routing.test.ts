@@ -56,7 +56,7 @@ test("routing is total: any facts lead to exactly one place, and never skip an e
       if (first !== undefined) expect(found).toMatchObject({ url: first });
       else if (given.appCallback?.isVerified === true) expect(found).toEqual({ to: "app", url: given.appCallback.url });
       else expect(found).toEqual({ to: "nowhere", reason: given.appCallback === undefined ? "no_callback" : "callback_not_verified" });
-      // Overrides do not matter for a field that does not honour overrides.
+      // Overrides have no effect on the events of a field that ignores overrides.
       expect(routeOf({ ...given, honoursOverrides: false })).toEqual(
         routeOf({ ...given, honoursOverrides: false, phoneOverride: undefined, accountOverride: undefined }),
       );

@@ -17,7 +17,10 @@ export interface AppCallback {
 
 export interface RouteFacts {
   readonly honoursOverrides: boolean;
-  /** The URL of the override for the phone number of the event. Overrides were verified when they were set (ROUTE-27, D-57). */
+  /**
+   * The URL of the override for the phone number of the event. The URL needs no check, because overrides were verified when they were set (ROUTE-27,
+   * D-57).
+   */
   readonly phoneOverride: string | undefined;
   readonly accountOverride: string | undefined;
   readonly appCallback: AppCallback | undefined;

@@ -1,4 +1,4 @@
-/** The queries for changed routes and subscriptions: they find only rows of the given queue and app, in the order of ids. */
+/** Tests that the queries for changed routes and subscriptions find only rows of the given queue and app, in the order of ids. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { type DeliveryRow, fixtureMigrations, insertDeliveries } from "#harness/webhooks";
@@ -87,7 +87,7 @@ onEachDatabase("waiting deliveries", (kind) => {
     expect(await row(11)).toMatchObject({ callback: 71 });
     expect(await row(12)).toMatchObject({ callback: 73, first_callback: 73 });
     expect(await row(13)).toMatchObject({ callback: 73, retry_due_ms: 3 });
-    // These deliveries were not moved.
+    // The deliveries in this list were not moved.
     expect(await row(14)).toMatchObject({ callback: 71, first_callback: 71 });
     expect(await row(15)).toMatchObject({ callback: 71, retry_due_ms: 3 });
   });

@@ -1,4 +1,4 @@
-/** Attempts as people see them: counts by callback and field, the state of a delivery, and the attempts that are stored. */
+/** Tests what people see of attempts: counts by callback and field, the state of a delivery, and the stored attempts. */
 import { expect, test } from "bun:test";
 import { type Attempt, NO_ATTEMPTS, withAttempts } from "../delivery/attempts.ts";
 import { NO_CALLBACK } from "../delivery/deliveries.store.ts";
@@ -60,11 +60,12 @@ test("fields of one name are counted by their objects", () => {
 
 test("a latency counts up to its edge, and one above all edges separately", () => {
   const metrics = new DeliveryMetrics();
-  // Dashboards refer to these edges.
+  // The edges of the histogram must not change, because dashboards refer to them.
   const edges = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 15_000];
   expect(ATTEMPT_EDGES_MS).toEqual(edges);
   for (const edge of edges) for (const ms of [edge, edge + 0.5]) metrics.record({ row: claimed(), updates: 1, outcome: outcomeOf("delivered", ms) });
-  // The first bucket has the latency of its edge. Each other one also has the latency just above the edge before it.
+  // The first interval of the histogram has only the latency at its upper edge. Each other interval also has the latency just above the edge of the
+  // interval before it.
   expect([...metrics.entries()][0]?.durations).toEqual([1, ...edges.slice(1).map(() => 2), 1]);
 });
 

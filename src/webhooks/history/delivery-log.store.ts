@@ -1,7 +1,8 @@
 /**
- * The log of delivered webhooks (D-424), for programs that copy them.
+ * The log of delivered webhooks (D-424), for programs that copy webhooks.
  *
- * **Invariant:** positions have no gaps, and a position is committed after all smaller ones, because the lock of the log is held until the commit.
+ * **Invariant:** the positions of log entries have no gaps, and an entry is committed after all entries with smaller positions, because the lock of
+ * the log is held until the commit.
  */
 import type { Reader, Transaction } from "#storage/database";
 import { withIds } from "#storage/id-lists";
@@ -19,7 +20,7 @@ export async function logDelivered(tx: Transaction, ids: readonly string[], nowM
   await tx.run(withIds(logged, "d.id", ids));
 }
 
-/** Returns the position of the newest entry, or 0 if nothing was logged. */
+/** Returns the position of the newest log entry, or 0 if no webhook was logged. */
 export async function lastPosition(reader: Reader): Promise<number> {
   const newest = sql`SELECT l.position FROM webhook_log l ORDER BY l.position DESC LIMIT 1`;
   return (await reader.get<{ position: number }>(newest))?.position ?? 0;
@@ -30,7 +31,7 @@ export interface LoggedRow extends Row {
   delivery: string;
 }
 
-/** Lists the entries after a position, in their order. */
+/** Lists the log entries after a position, in the order of positions. */
 export const listLogged = (reader: Reader, after: number, limit: number): Promise<LoggedRow[]> =>
   reader.all<LoggedRow>(
     append(sql`SELECT l.position, CAST(l.delivery AS TEXT) AS delivery FROM webhook_log l`, "WHERE l.position > ? ORDER BY l.position LIMIT ?", [
@@ -40,8 +41,8 @@ export const listLogged = (reader: Reader, after: number, limit: number): Promis
   );
 
 /**
- * Removes entries that were logged before `beforeMs`, at most `limit`, and returns their number. The newest entry is never removed, so that no
- * position is used twice.
+ * Removes at most `limit` entries that were logged before `beforeMs`, and returns the number of removed entries. The newest entry is never removed,
+ * so that no position is used twice.
  */
 export function deleteLogged(tx: Transaction, beforeMs: number, limit: number): Promise<number> {
   return tx.run(sql`

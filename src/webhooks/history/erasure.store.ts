@@ -26,8 +26,8 @@ export function listErasable(reader: Reader, after: string, limit: number): Prom
 }
 
 /**
- * Empties the payload of an event. The event remains without data about the person. With `isEntity` the entity of the event is removed as well,
- * because it is the person's own account.
+ * Empties the payload of an event. The event remains without data about the erased person. If `isEntity` is true, the entity of the event is removed
+ * as well, because the entity is the person's own account.
  */
 export async function emptyEvent(tx: Transaction, event: string, isEntity: boolean): Promise<void> {
   await tx.run(sql`UPDATE webhook_events SET payload = '' WHERE id = ${event}`);

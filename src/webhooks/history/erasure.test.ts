@@ -1,4 +1,4 @@
-/** D-172: the traces of one person in deliveries are erased, and no others, however many deliveries exist. */
+/** D-172: tests that the traces of one person in deliveries are erased, and the traces of other people are not, however many deliveries exist. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { type DeliveryRow, fixtureMigrations, insertDeliveries } from "#harness/webhooks";
@@ -20,7 +20,7 @@ onEachDatabase("erasure from deliveries", (kind) => {
   }
   const setEvent = (database: Database, id: number, payload: string, phone: string | null = null) =>
     database.write((tx) => tx.runOne(sql`UPDATE webhook_events SET payload = ${payload}, phone = ${phone} WHERE id = ${id}`));
-  /** Ends the attempt that was under way, with a response. */
+  /** Sends the response to the attempt that is under way, so that the attempt ends. */
   const end = (database: Database, id: number) =>
     database.write((tx) => tx.runOne(sql`UPDATE webhook_deliveries SET fence = 0, attempts = ${respondedWith("hello")} WHERE id = ${id}`));
   const shown = async ({ reader }: Database) =>

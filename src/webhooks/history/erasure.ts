@@ -7,7 +7,10 @@ import { type ErasableRow, emptyEvent, findAttempts, forgetEntity, listErasable,
 /** The greatest number of deliveries that one query reads and one transaction changes. */
 const ROWS_MAX = 500;
 
-/** Erases the traces of a person. Rejects while one of the deliveries is being sent, because its response may name the person; call it again then. */
+/**
+ * Erases the traces of a person. Rejects while one of the deliveries is being sent, because the response to this delivery may name the person; the
+ * caller then has to call the function again.
+ */
 export async function eraseFromDeliveries(database: Database, ids: readonly string[]): Promise<Readonly<Record<string, number>>> {
   const isNamed = mentionsOf(ids);
   const isEntity = new Set(ids);

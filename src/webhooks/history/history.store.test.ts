@@ -1,4 +1,4 @@
-/** The queries for people, and the removal of old deliveries: they leave out the rows of others, and are exact at the limits of times. */
+/** Tests that the queries that list deliveries, and the removal of old deliveries, leave out other rows and are exact at the limits of times. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { type DeliveryRow, fixtureMigrations, insertDeliveries } from "#harness/webhooks";
@@ -134,7 +134,7 @@ onEachDatabase("past deliveries", (kind) => {
       { id: 3, status: 3, ...old, members: 1 },
       { id: 4, status: 4, head: 3 },
       { id: 5, status: 5, ...old },
-      // This delivery is of the same event, for an app that still waits.
+      // This delivery belongs to the event of the delivery before it, and still waits.
       { id: 6, event: 5, status: 0, retry_due_ms: NOW },
       { id: 7, status: 2, ended_ms: NOW },
       { id: 8, status: 0, isFirst: true, queue_entity: 2001 },
@@ -159,7 +159,7 @@ onEachDatabase("past deliveries", (kind) => {
       { id: 1, ...nowhere, app: 1002 },
       { id: 2, ...nowhere },
       { id: 3, ...nowhere, app: 1002 },
-      // These deliveries do not wait in the queue without a callback.
+      // The next two deliveries do not wait in the queue of deliveries without a callback.
       { id: 4, callback: 0, status: 3, ended_ms: 5 },
       { id: 5, callback: 71, retry_due_ms: NOW },
     ]);

@@ -36,9 +36,9 @@ const deliveries = append(
 
 export interface DeliveryFilter {
   readonly statuses?: readonly number[] | undefined;
-  /** The id or URL of a callback: only its deliveries are listed. */
+  /** The id or URL of a callback, if only deliveries to this callback are listed. */
   readonly callback?: string | undefined;
-  /** The name of a field: only deliveries with an event of this field are listed. */
+  /** The name of a webhook field, if only deliveries with an event of this field are listed. */
   readonly field?: string | undefined;
 }
 
@@ -49,7 +49,7 @@ export function listDeliveries(reader: Reader, { statuses, callback, field }: De
   const narrow = (tail: string, ...values: SqlValue[]) => {
     select = append(select, tail, values);
   };
-  // The statuses are numbers of the program and not input, so they can be part of the SQL text.
+  // The statuses can be part of the SQL text, because they are constants of the program and not input.
   if (statuses !== undefined) narrow(`AND d.status IN (${statuses.join(", ")})`);
   if (callback !== undefined) narrow(isCallbackId(callback) ? "AND d.callback = ?" : "AND c.url = ?", callback);
   if (field !== undefined) narrow(`AND (e.field = ? OR ${HAS_MEMBER_OF})`, field, field);
@@ -66,7 +66,7 @@ export function findDelivery(reader: Reader, id: string): Promise<DeliveryRow | 
   return reader.get<DeliveryRow>(append(deliveries, BY_ID, [id, id]));
 }
 
-/** Lists the deliveries with these ids. */
+/** Lists the deliveries with the given ids. */
 export const listDeliveriesOf = (reader: Reader, ids: readonly string[]): Promise<DeliveryRow[]> =>
   allWithIds<DeliveryRow>(reader, deliveries, "d.id", ids);
 
@@ -95,8 +95,8 @@ export interface EventRow extends DeliveryRow {
 }
 
 /**
- * Lists the newest events with their deliveries, one for each app that gets the event. If an event joined another delivery's POST, the row has that
- * other delivery.
+ * Lists the newest events with their deliveries, one for each app that gets the event. If an event was sent in another delivery's POST, the event's
+ * row has that other delivery.
  */
 export function listNewestEvents(reader: Reader, limit: number): Promise<EventRow[]> {
   const newest = `, CAST(e.id AS TEXT) AS event, e.payload
@@ -139,8 +139,8 @@ export function listReplayable(
 }
 
 /**
- * Makes a delivery due for a replay. An ended delivery starts again at the beginning of the retry table, a delivery that waits for a retry is due at
- * once, and any other delivery does not change.
+ * Makes a delivery due for a replay. An ended delivery starts again with the first time of the retry table, a delivery that waits for a retry is due
+ * at once, and any other delivery does not change.
  */
 export async function saveReplay(tx: Transaction, id: string, nowMs: number): Promise<void> {
   await tx.run(sql`

@@ -17,7 +17,10 @@ export interface AttemptMetrics {
   unsubscribed: number;
   /** The number of events in the POSTs that receivers accepted. */
   updates: number;
-  /** The number of attempts between each edge and the edge before it; the last number counts the attempts above all edges. */
+  /**
+   * The number of attempts whose latency is between an edge of the histogram and the edge before it; the last number counts the attempts above all
+   * edges.
+   */
   readonly durations: number[];
   durationSumMs: number;
 }
@@ -28,12 +31,15 @@ export interface BrokenMetrics {
   count: number;
 }
 
-/** The number of entries, each for a callback and a field. All further callbacks and fields share one entry, so that memory stays bounded. */
+/**
+ * The greatest number of counters, each for one callback and one field. All further callbacks and fields share one counter, so that memory stays
+ * bounded.
+ */
 const ENTRIES_MAX = 5_000;
 
 export class DeliveryMetrics {
   readonly #entries = new Map<string, AttemptMetrics>();
-  /** The counts of broken payloads by field. The number of fields in the catalogue limits the size of this map. */
+  /** The counts of broken payloads by field. The map of broken payloads stays small, because the catalogue has a limited number of fields. */
   readonly #broken = new Map<string, BrokenMetrics>();
   #overdue = 0;
 

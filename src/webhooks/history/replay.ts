@@ -1,4 +1,4 @@
-/** Sends deliveries again when a person asks for it. */
+/** Sends deliveries again when a person asks for a replay. */
 import type { Transaction } from "#storage/database";
 import { resumeCallback } from "../callbacks/health.ts";
 import type { WebhookDeps } from "../deps.ts";
@@ -20,7 +20,7 @@ export interface Replayed {
   readonly replayed: number;
 }
 
-/** The greatest number of deliveries that one transaction changes. */
+/** The greatest number of deliveries that one transaction of a replay changes. */
 const ROWS_MAX = 500;
 
 export async function replayDelivery(deps: ReplayDeps, id: string): Promise<boolean> {

@@ -33,10 +33,13 @@ async function deleteAll(tx: Transaction, rows: readonly Old[]): Promise<void> {
   await tx.run(append(sql`DELETE FROM webhook_events WHERE deliveries = 0`, ...among("id", events)));
 }
 
-/** The number up to which deliveries without a callback are counted. People do not need a higher count. */
+/** The number up to which deliveries without a callback are counted. The count stops there, because people do not need a higher number. */
 export const UNROUTED_MAX = 1_000;
 
-/** Counts, by app, the deliveries without a callback. Only the first `UNROUTED_MAX` of them, in the order of their next attempt, are counted. */
+/**
+ * Counts, by app, the deliveries without a callback. The function counts only the first `UNROUTED_MAX` of these deliveries, in the order of their
+ * next attempt.
+ */
 export const countUnrouted = (reader: Reader): Promise<{ app: string; count: number }[]> =>
   reader.all(sql`
     SELECT CAST(w.app AS TEXT) AS app, COUNT(*) AS count FROM (

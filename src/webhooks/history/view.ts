@@ -79,12 +79,12 @@ export async function contentOf(
   return { body: envelopeOf(row.object, updates), events: shown };
 }
 
-/** The dependencies of `signaturesOf`. People compare its signatures with those that their receiver computes. */
+/** The dependencies of `signaturesOf`, whose signatures people compare with the signatures that their receiver computes. */
 export type SigningDeps = Pick<DeliveryDeps, "database" | "facts" | "sealer" | "realNowMs" | "profile">;
 
 /**
- * Returns the signature headers of each attempt. The headers are computed again with the app's current secret, because the headers of attempts
- * are not stored. The result is undefined for an attempt without a request, or if the app does not exist any more.
+ * Returns the signature headers of each attempt. The headers are computed again with the app's current secret, because the headers of attempts are
+ * not stored. An attempt has undefined instead of headers if it made no request, or if the app does not exist any more.
  */
 export async function signaturesOf(
   deps: SigningDeps,

@@ -41,7 +41,7 @@ const wanted = (queue: EndpointQueue, more: Partial<Capacity> = {}) => {
 
 const NOTHING = { firsts: 0, retries: 0 };
 
-/** Claims deliveries of a queue, and calls `meanwhile` after the claim has begun and before it ends. */
+/** Claims deliveries of a queue, and calls the function `meanwhile` while the claim runs. */
 function runClaim(queue: EndpointQueue, seen: Partial<ClaimView>, meanwhile: () => void = () => {}): void {
   const request = queue.requestClaim(capacity());
   if (request === undefined) throw new Error("nothing to claim");
@@ -207,9 +207,9 @@ test("each held delivery, even a retry, counts against the rate, however it was 
   expect(wanted(queue, { monotonicMs: 250 })).toEqual({ firsts: 1, retries: 0 });
 });
 
-/** A sum of fractions may be a little larger than its exact value. */
+/** The tolerance of the test, because a computed sum of fractions may be a little larger than the exact value. */
 const ROUNDING = 1e-6;
-/** Several short waits in a row, and sometimes a quiet time in which the tokens of many seconds could be saved up. */
+/** Draws mostly short waits, and sometimes a quiet time in which a wrong bucket would save up the tokens of many seconds. */
 const anyWait = fc.oneof({ weight: 4, arbitrary: fc.nat(300) }, { weight: 1, arbitrary: fc.nat(60_000) });
 
 test("no time span exceeds the rate, in any sequence or after a quiet time, and the wait is no longer than needed", () => {
@@ -223,7 +223,7 @@ test("no time span exceeds the rate, in any sequence or after a quiet time, and 
         const count = Math.min(wanted, rate.available(nowMs));
         for (let n = 0; n < count; n++) rate.take();
         taken.push({ atMs: nowMs, count });
-        // Each span that ends now may have the tokens of one second at once, and those of its own duration.
+        // In each time span that ends now, the queue may take the tokens of one second at once, and the tokens for the duration of the span.
         let inSpan = 0;
         for (const { atMs, count: then } of taken.toReversed()) {
           inSpan += then;
@@ -256,7 +256,7 @@ test("if more than one may be claimed there is no wait, and deliveries claimed b
   rate.take();
   expect([rate.waitMs(0), rate.waitMs(250)]).toEqual([0, 0]);
   for (let n = 0; n < 3; n++) rate.take();
-  // One and a half tokens are missing, so the next delivery is two and a half tokens away.
+  // The bucket lacks one and a half tokens, so the next delivery has to wait for two and a half tokens.
   expect([rate.available(250), rate.waitMs(250), rate.waitMs(1_499), rate.waitMs(1_500)]).toEqual([-2, 1_250, 1, 0]);
 });
 

@@ -1,6 +1,6 @@
 /**
  * The queue of one app's callback, as this process knows it: whether deliveries wait in the database, which deliveries this process has claimed, and
- * how many more it may claim. All of this is in memory; the database has all data that must outlast the process.
+ * how many more it may claim. The queue is only in memory; the database has all data that must outlast the process.
  *
  * **Invariant:** a queue never exceeds its own limits of requests and deliveries, so a callback that hangs does not slow other callbacks.
  */
@@ -13,7 +13,7 @@ export interface Capacity {
   readonly monotonicMs: number;
   /** Whether the queue ignores its rate and its circuit breaker, because a caller waits until all due deliveries are sent. */
   readonly isHurried: boolean;
-  /** The number of deliveries that the process can hold beyond those that it holds now. */
+  /** The number of further deliveries that the process has room for. */
   readonly deliveries: number;
   readonly retries: number;
 }
@@ -25,7 +25,7 @@ export class EndpointQueue {
   readonly #breaker = new CircuitBreaker();
   readonly #rate: RateLimit;
 
-  /** Whether a delivery may wait for its first attempt and could be claimed now. */
+  /** Whether the queue may have a delivery that waits for its first attempt and could be claimed now. */
   #hasFirsts = false;
   /** Whether deliveries wait behind other deliveries of their entity. */
   #hasBlocked = false;
@@ -79,12 +79,15 @@ export class EndpointQueue {
     if (this.#nextRetryMs === undefined || dueMs < this.#nextRetryMs) this.#nextRetryMs = dueMs;
   }
 
-  /** World time of the next retry; undefined if that retry is due at `nowMs` and so waits for a slot of the window or for the breaker. */
+  /**
+   * World time of the next retry; undefined if a retry is already due at `nowMs`, and waits only for a slot of the concurrency window or for the
+   * circuit breaker.
+   */
   nextRetryAfter(nowMs: number): number | undefined {
     return this.#isRetryDue(nowMs) ? undefined : this.#nextRetryMs;
   }
 
-  /** Whether a first attempt or a retry may wait, whether or not it is due. */
+  /** Whether the queue may have a waiting first attempt or a waiting retry, due or not. */
   get hasWaiting(): boolean {
     return this.#hasFirsts || this.#nextRetryMs !== undefined;
   }
@@ -93,12 +96,12 @@ export class EndpointQueue {
     return this.#hasFirsts || this.#isRetryDue(nowMs);
   }
 
-  /** Real time until the breaker and the rate allow a claim; 0 if they allow it now. */
+  /** The real time until the circuit breaker and the rate limit allow a claim; 0 if both allow a claim now. */
   waitMs(monotonicMs: number): number {
     return this.#breaker.waitMs(monotonicMs) || this.#rate.waitMs(monotonicMs);
   }
 
-  /** Returns this queue's next claim, or undefined if no delivery is due or the limits allow no claim now. */
+  /** Returns this queue's next claim, or undefined if no delivery is due or the queue's limits allow no claim now. */
   requestClaim(capacity: Capacity): ClaimRequest | undefined {
     const firsts = this.#hasFirsts ? this.#capacityForFirsts(capacity) : 0;
     const retries = this.#isRetryDue(capacity.nowMs) ? this.#capacityForRetries(capacity, firsts) : 0;
@@ -107,8 +110,8 @@ export class EndpointQueue {
   }
 
   /**
-   * Returns a claim of one delivery, which tests whether a paused callback works again. Undefined until the results of all earlier deliveries are
-   * stored.
+   * Returns a claim of one delivery, which tests whether a paused callback works again. The result is undefined until the results of all earlier
+   * deliveries are stored.
    */
   requestProbe(): ClaimRequest | undefined {
     if (this.held > 0) return undefined;
@@ -121,7 +124,7 @@ export class EndpointQueue {
   }
 
   /**
-   * Clears the queue's records of waiting deliveries when a claim begins. Afterwards, the records contain only deliveries that arrived while the
+   * Clears the queue's records of waiting deliveries when a claim begins. After the claim, the records contain only deliveries that arrived while the
    * claim ran.
    */
   claimBegins({ firsts, retries }: ClaimRequest): void {
@@ -139,7 +142,7 @@ export class EndpointQueue {
 
   claimEnded({ request, hasMore, hasBlocked, nextEntity, nextRetryMs }: ClaimView): void {
     if (request.firsts > 0) {
-      // While the claim ran, a delivery may have ended behind which others of its entity wait.
+      // While the claim ran, a delivery may have ended for which other deliveries of its entity wait.
       this.#hasFirsts ||= hasMore || (hasBlocked && this.#hasFreed);
       this.#hasBlocked = hasBlocked;
       this.#nextEntity = nextEntity;
@@ -161,8 +164,8 @@ export class EndpointQueue {
   }
 
   /**
-   * Holds a claimed delivery. Returns true if the delivery is to be sent now; otherwise `takeSendable` returns it when a slot of the concurrency
-   * window is free.
+   * Holds a claimed delivery. Returns true if the delivery is to be sent now. Otherwise the method `takeSendable` returns the delivery when a slot of
+   * the concurrency window is free.
    */
   hold(claimed: Claimed, isHurried: boolean): boolean {
     this.#rate.take();
@@ -204,7 +207,7 @@ export class EndpointQueue {
 
   /**
    * Removes a held delivery after its result was stored. If the delivery was sent, its slot of the concurrency window is free again. The next
-   * delivery of its entity can now be claimed.
+   * delivery of the same entity can be claimed from now on.
    */
   stored(claimed: Claimed, wasSent: boolean): void {
     if (wasSent) this.#window.stored(1 + claimed.members.length);
@@ -234,14 +237,20 @@ export class EndpointQueue {
     return this.#nextRetryMs !== undefined && this.#nextRetryMs <= nowMs;
   }
 
-  /** The number of deliveries that the circuit breaker allows: no limit if it is closed, none if it is open, and one at a time if it is half open. */
+  /**
+   * The number of deliveries that the circuit breaker allows: without limit if the breaker is closed, 0 if it is open, and one at a time if it is
+   * half open.
+   */
   #probesLeft(monotonicMs: number): number {
     if (!this.isBreakerOpen) return Number.POSITIVE_INFINITY;
     return this.#breaker.waitMs(monotonicMs) > 0 ? 0 : 1 - this.held;
   }
 }
 
-/** The limit of deliveries a second to one callback (`--deliveries-per-second`): a bucket of tokens that holds the tokens of one second. */
+/**
+ * The limit of deliveries a second to one callback (`--deliveries-per-second`): a bucket with at most the tokens of one second, from which each
+ * delivery takes one token.
+ */
 export class RateLimit {
   readonly #perSecondMax: number;
   #tokens: number;
@@ -253,7 +262,7 @@ export class RateLimit {
     this.#tokens = perSecondMax;
   }
 
-  /** Returns the number of deliveries that the rate allows to claim now. */
+  /** Returns the number of deliveries that the rate limit allows to claim now. */
   available(monotonicMs: number): number {
     const rate = this.#perSecondMax;
     if (rate === 0) return Number.POSITIVE_INFINITY;
@@ -263,8 +272,8 @@ export class RateLimit {
   }
 
   /**
-   * Takes a token. The number falls below zero if deliveries are claimed in spite of the limit, because a caller waits until all due deliveries are
-   * sent.
+   * Takes a token for a delivery. The number of tokens falls below zero if deliveries are claimed in spite of the limit, because a caller waits until
+   * all due deliveries are sent.
    */
   take(): void {
     if (this.#perSecondMax > 0) this.#tokens--;

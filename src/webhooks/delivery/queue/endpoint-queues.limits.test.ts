@@ -1,4 +1,4 @@
-/** The number of deliveries that the queues of a process may claim together, exactly at the limits of the process. */
+/** Tests the number of deliveries that the queues of a process may claim together, exactly at the limits of the process. */
 import { expect, test } from "bun:test";
 import { fixtureMigrations } from "#harness/webhooks";
 import { newWorkStore } from "#harness/work-database";
@@ -56,7 +56,7 @@ test("a process holds 2,048 deliveries, and claims 512 at once", async () => {
   const { queues, hold, claims } = await openQueues();
   hold("8", HELD_MAX - 3);
   for (const callback of ["7", "9"]) queues.get(callback).firstWaits();
-  // The window of the first queue has four slots, and the process has room for three; nothing is left for the second queue.
+  // The concurrency window of the first queue has four slots, but the process has room for only three deliveries, so the second queue may claim none.
   expect(await claims()).toEqual([{ queue: "7", firsts: 3, retries: 0, isProbe: false }]);
   expect(await queues.hasCapacity("7", false)).toBe(true);
   const last = hold("8", 3);
@@ -81,7 +81,7 @@ test("512 retries are held in total, and first attempts have their own room", as
     queues.get(callback).firstWaits();
   }
   const held = hold("8", HELD_RETRIES_MAX - 3, true);
-  // The first queue gets two, which is half of its window, and the second queue gets the last one.
+  // The first queue may claim two deliveries, which is half of its concurrency window, and the second queue may claim the last one.
   expect((await claims()).map(({ retries }) => retries)).toEqual([2, 1]);
   expect(await queues.hasCapacity("7", true)).toBe(true);
   hold("8", 3, true);
@@ -124,7 +124,7 @@ test("D-137: a paused callback is tried once, at the exact millisecond, and noth
   expect(await claims()).toEqual([{ queue: "7", firsts: 1, retries: 1, isProbe: true }]);
   expect(await Promise.all(["7", "10"].map((callback) => queues.hasCapacity(callback, true)))).toEqual([false, true]);
   expect(["7", "8", "9", "10", "11"].map((callback) => queues.reserve(callback))).toEqual([false, false, false, true, false]);
-  // Deliveries to a paused callback wait for its time, whether or not they are due.
+  // Deliveries to a paused callback wait for the time of the callback's next test, whether or not they are due.
   expect(queues.hasDue(NOW + 4)).toBe(false);
   expect(queues.nextDueMs(NOW - 1)).toBe(NOW);
   expect(queues.nextDueMs(NOW)).toBe(NOW + 1);
@@ -151,7 +151,7 @@ test("a place is reserved for an event while the process holds fewer than 2,048,
   hold("8", HELD_MAX - 2);
   expect(["7", "9", "7"].map((callback) => queues.reserve(callback))).toEqual([true, true, false]);
   queues.releaseReservations();
-  // The reservations of every queue are forgotten.
+  // After the call, no queue has a reservation.
   expect(["9", "9", "9"].map((callback) => queues.reserve(callback))).toEqual([true, true, false]);
 });
 

@@ -17,10 +17,11 @@ describe("several endpoint queues", () => {
     for (let n = 0; n < 500; n++) await fixture.emit(`${40_000 + n}`, { n });
     const startMs = performance.now();
     while (valuesAt(well).length < 500) await Bun.sleep(2);
-    // The first of the hanging requests would end after 15 s.
+    // The first of the requests without a response would end only after 15 s.
     expect(performance.now() - startMs).toBeLessThan(12_000);
     expect(hanging.posts.length).toBe(4);
-    // These are the requests before the breaker opened, those that were under way with the last of them, and a probe whenever one is due.
+    // The counted requests are those before the circuit breaker opened, those that were under way at that moment, and one test request whenever one
+    // is due.
     expect(failing.posts.length).toBeLessThan(60);
     for (let n = 0; n < 500; n++) for (const end of release.splice(0)) end();
   });
@@ -56,7 +57,7 @@ describe("several endpoint queues", () => {
     for (let n = 100; n < 110; n++) await fixture.emit(`${40_000 + n}`, { n });
     receiver.posts.length = 0;
     fixture.loop.start();
-    // The next requests are probes that fail; each waits twice as long as the one before.
+    // The next requests are test requests that fail; before each of them the breaker waits twice as long as before the previous one.
     while (receiver.posts.length < 2) await Bun.sleep(5);
     expect(new Set(valuesAt(receiver).map((value) => (value as { n: number }).n)).size).toBe(receiver.posts.length);
     isWell = true;
@@ -85,8 +86,8 @@ describe("several endpoint queues", () => {
     for (let n = 1_000; n < 1_050; n++) await fixture.emit(`${40_000 + n}`, { n });
     const news = () => valuesAt(receiver).filter((value) => (value as { n: number }).n >= 1_000).length;
     while (news() < 50) await Bun.sleep(2);
-    // The time has a second in which the receiver is still spared, one retry as probe, and the other retries: far from the 10 s that all retries
-    // would take.
+    // The measured time consists of a second in which the breaker is still open, one retry as test request, and the other retries. It is much less
+    // than the 10 s that all retries would take one after the other.
     expect(performance.now() - startMs).toBeLessThan(9_000);
     const retried = receiver.posts.length - 300 - 50;
     expect(retried).toBeLessThan(300);

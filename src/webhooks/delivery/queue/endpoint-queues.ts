@@ -6,16 +6,20 @@ import type { Claimed, ClaimRequest } from "../claims.ts";
 import { NO_CALLBACK } from "../deliveries.store.ts";
 import { EndpointQueue } from "./endpoint-queue.ts";
 
-/** The greatest number of deliveries that the process holds. Each delivery takes some kB of memory, and a socket while it is being sent. */
+/** The greatest number of claimed deliveries that the process holds. Each delivery takes some kB of memory, and a socket while it is being sent. */
 const HELD_MAX = 2_048;
-/** The number of retries among the held deliveries. The limit leaves capacity for new deliveries if a night of failures has left many retries. */
+/**
+ * The greatest number of retries among the deliveries that the process holds. This limit for retries leaves capacity for new deliveries if a night of
+ * failures has left many retries.
+ */
 const HELD_RETRIES_MAX = 512;
-/** The greatest number of held deliveries to receivers that timed out. */
+/** The greatest number of deliveries that the process holds for receivers that timed out. */
 const HELD_SLOW_MAX = 256;
 /** The greatest number of deliveries that one transaction claims. */
 export const CLAIMED_MAX = 512;
 /**
- * The number of queues that stay in memory although no delivery waits in them. These queues remember the latency and the failures of their receivers.
+ * The number of queues that stay in memory although no delivery waits in them, because a queue remembers the latency and the failures of its
+ * receiver.
  */
 const QUEUES_KEPT_MAX = 10_000;
 
@@ -30,7 +34,7 @@ export interface EndpointQueuesOptions {
 export class EndpointQueues {
   readonly #options: EndpointQueuesOptions;
   readonly #queues = new Map<string, EndpointQueue>();
-  /** The queue of each reservation. A queue is in this list once for each reserved event. */
+  /** The queues with reservations. A queue is in this list once for each event for which it has reserved capacity. */
   readonly #reserved: EndpointQueue[] = [];
   #held = 0;
   #heldRetries = 0;
@@ -66,7 +70,9 @@ export class EndpointQueues {
     return true;
   }
 
-  /** Ends all reservations after a commit. By then each reserved event is held as a delivery, or its transaction was rolled back. */
+  /**
+   * Ends all reservations after a commit. After the commit, each event with a reservation is held as a delivery, or its transaction was rolled back.
+   */
   releaseReservations(): void {
     for (const queue of this.#reserved) queue.releaseReservations();
     this.#reserved.length = 0;
@@ -130,8 +136,8 @@ export class EndpointQueues {
   }
 
   /**
-   * Whether due deliveries wait only for capacity, for the rate or for the breaker, which follow real time. Deliveries to a paused callback do not
-   * count, because they wait for world time.
+   * Whether due deliveries wait only for capacity, for the rate limit or for the circuit breaker, which depend on real time. Deliveries to a paused
+   * callback do not count, because the time for which they wait is world time.
    */
   hasDue(nowMs: number): boolean {
     for (const queue of this.#queues.values()) if (queue.hasDue(nowMs) && !this.#isKnownAsPaused(queue.id)) return true;
@@ -153,7 +159,10 @@ export class EndpointQueues {
     return id === NO_CALLBACK ? undefined : this.#options.callbacks.find(id);
   }
 
-  /** World time of the next test of a paused callback; undefined if the test is already due and waits only for another result. */
+  /**
+   * World time of the next test of a paused callback; undefined if the test is already due, and waits only until the result of an earlier delivery is
+   * stored.
+   */
   #nextProbeAfter(id: string, nowMs: number): number | undefined {
     const dueMs = this.#options.callbacks.peek(id)?.probe_due_ms ?? undefined;
     return dueMs !== undefined && dueMs > nowMs ? dueMs : undefined;
