@@ -38,8 +38,8 @@ const DEFAULT_PORTS = { http: 80, https: 443 } as const;
 /** Reads and checks a URL without resolving its host name; the addresses of the host are checked later. Throws `CallbackRefused`. */
 export function readCallback(url: string, rules: CallbackRules): CallbackTarget {
   if (url.length > URL_CHARACTERS_MAX) throw new CallbackRefused(`the address is longer than ${URL_CHARACTERS_MAX} characters`);
-  // URL parsers drop or replace tabs, newlines, spaces and backslashes. Only a URL that is meant to mislead has such a character. biome-ignore
-  // lint/suspicious/noControlCharactersInRegex: those are what is looked for.
+  // URL parsers drop or replace tabs, newlines, spaces and backslashes. Only a URL that is meant to mislead has such a character.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is looked for.
   if (/[\u0000-\u0020\u007f\\]/.test(url)) throw new CallbackRefused("the address contains white space, a control character or a backslash");
   const written = /^(https?):\/\/([^/?#]*)/i.exec(url);
   if (written === null)
