@@ -1,6 +1,6 @@
 /**
  * Checks the files of worlds for damage. The check runs in a separate process, because SQLite reads a file without interruption, at 3 s per gigabyte
- * (measured). The checking process is killed when its time is up (D-343).
+ * (measured). The process that checks is killed when the time limit for the check is over (D-343).
  */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ export function checkFiles(files: readonly string[], withinMs: number, signal?: 
   return new Promise((resolve) => {
     const child = startChild("check-data");
     const stop = (): void => void child.kill("SIGKILL");
-    // A timer kills the process, because the process cannot end itself while it reads.
+    // A timer kills the process that checks the files, because that process cannot end itself while it reads.
     const timer = setTimeout(stop, withinMs);
     timer.unref();
     signal?.addEventListener("abort", stop, { once: true });

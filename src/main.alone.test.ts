@@ -126,7 +126,7 @@ onEachDatabase("a stopped server", (kind) => {
       return new Response(challenge);
     });
     const feedPort = serve(() => new Response(csv(row("b1"), row("b2"))));
-    // The ingest process is started from the path of this program.
+    // The test sets the path of the program, because the server starts its ingest process from this path.
     const [before] = process.argv.splice(1, 1, join(import.meta.dir, "cli/plaza.ts"));
     afterThisTest(() => process.argv.splice(1, 1, before as string));
     const given = {

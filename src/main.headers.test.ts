@@ -229,7 +229,7 @@ describe("requests of a server to others", () => {
   const VERIFYING = ["Accept: */*", ...USUAL];
   const asked = (path: string) => `GET ${path}?hub.mode=subscribe&hub.challenge={digits}&hub.verify_token=v HTTP/1.1`;
 
-  /** The requests by the file that sends them. */
+  /** The requests that the server sends, by the source file that sends each request. */
   const SENT: Readonly<Record<string, readonly (readonly string[])[]>> = {
     "features/login/login.callbacks.ts": [
       ["POST /removed HTTP/1.1", "Content-Length: {bytes}", "Content-Type: application/x-www-form-urlencoded", ...USUAL],

@@ -102,9 +102,9 @@ export interface RunningPlaza {
   /** The promise resolves when a caller of the control API asks the server to stop. */
   readonly stopAsked: Promise<string>;
   /**
-   * Ends the server. The server serves requests for the time of `--drain-delay-ms`, and then accepts no new requests. The promise resolves when the
-   * running requests have ended, after 10 s more at most. The export that `--export` writes contains all changes that are made until the promise
-   * `others` resolves.
+   * Ends the server. The server still serves requests for the time of `--drain-delay-ms`, and after that time accepts no new requests. The promise
+   * resolves when the running requests have ended, after 10 s more at most. The export that `--export` writes contains all changes that are made
+   * until the promise `others` resolves.
    */
   stop(others?: Promise<void>): Promise<void>;
 }
@@ -238,7 +238,7 @@ async function tracingOf({ otlp_endpoint: endpoint, trace_ratio: ratio }: Config
 /** The result of loading a world in a process that loads no world: neither the demo world nor a world file. */
 const noBeginning: Beginning = { demo: undefined, file: undefined };
 
-/** The objects of a server that all its listeners use. */
+/** The objects of a server that its listeners share. */
 interface Common {
   readonly config: Config;
   readonly log: Log;
@@ -458,12 +458,12 @@ export interface ControlAlone {
 }
 
 /**
- * Starts the control API for one command, on data that no server uses. The control API of a command does not listen on a port, so only this process
- * can send it requests. The worlds of such a command do no background work, so no webhook is sent.
+ * Starts the control API for one command, on data that no server uses. The control API of a command does not listen on a port, so only the command's
+ * own process can send it requests. The worlds of such a command do no background work, so no webhook is sent.
  */
 export async function startControlAlone(config: Config, log: Log, key = randomSecret(KEY_BYTES)): Promise<ControlAlone> {
   const registry = buildRegistry();
-  // `workBegins` does nothing, because this process serves one command, and no other request has to wait.
+  // The function `workBegins` does nothing, because the process of a command serves no other requests that would have to wait.
   const database = databaseHealth(log);
   const worlds = await openWorlds({ config, registry, log, workBegins: () => {}, database });
   try {

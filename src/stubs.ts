@@ -1,6 +1,6 @@
 /**
  * The option `--stub` of a sandbox: the content of a file is the response to requests for an edge that Plaza does not serve (D-395). A stub is an
- * ordinary operation of a node type, so token, node and version are checked as in every other operation.
+ * ordinary operation of a node type, so Plaza checks the token, the node and the version of a request for a stub as for every other operation.
  */
 import { readFile, stat } from "node:fs/promises";
 import { Type } from "typebox";

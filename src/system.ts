@@ -1,6 +1,6 @@
 /**
- * The real clock, ids and randomness. All other modules receive the clock, ids and randomness as arguments, so that a test or script can control and
- * repeat a world.
+ * The real clock, ids and randomness. All other modules receive the clock, ids and randomness as arguments, so that a test or script can control what
+ * happens in a world and repeat it.
  */
 import { fullGC } from "bun:jsc";
 import { createHmac, randomBytes } from "node:crypto";

@@ -30,8 +30,8 @@ export function watchWorld(worlds: Worlds, registry: Registry, config: Config, l
     const signature = await signatureOf(file);
     const isStill = signature === seen;
     seen = signature;
-    // If the file is still changing, an editor may be writing it. If the file is missing, it may appear again as a new file. If the file is changing
-    // or missing, the server waits for a later check.
+    // If the file is still changing, an editor may be writing it. If the file is missing, an editor may be replacing it with a new file. If the file
+    // is changing or missing, the server waits for a later check.
     if (!isStill || signature === undefined || signature === read) return;
     read = signature;
     const text = await readFile(file, "utf8");

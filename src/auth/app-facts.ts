@@ -1,6 +1,6 @@
 /**
- * Facts about the app to which a request's token belongs. Every request needs facts about its app. The apps feature provides the port that reads
- * these facts.
+ * Facts about the app to which a request's token belongs. Every request needs facts about its app. The apps feature provides the port that reads the
+ * facts about an app.
  */
 import type { NodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";

@@ -112,7 +112,7 @@ describe("each of several tokens", () => {
     expect(kind).toContain("does not accept a token of type user");
     expect(sight).toContain("not valid for the node in the address");
     expect([scopes, deny]).toEqual([permissionMissing(["s"]).message, denied.message]);
-    // The result is the same for a policy that has to look something up.
+    // A policy that has to look something up decides in the same way as a policy that knows the answer at once.
     for (const canSee of [later, () => true])
       for (const deny of [() => denied, async () => denied]) {
         expect(await refusalOf(seeing({ canSee, deny }), checkWith({ scopes: [] }))).toBe(permissionMissing(["s"]).message);

@@ -73,8 +73,8 @@ function scopesRefusal({ scopes }: Policy, { token }: PolicyInput): GraphError |
 
 /**
  * D-16: checks whether a caller who has passed the operation's policy may also read a field. Returns undefined if the caller may read the field.
- * `unseen` means that the field is treated as if it had no value; a token of a type that the policy does not accept gets `unseen`, too. For any other
- * caller, the function returns the error that says which right is missing.
+ * `unseen` means that the field is treated as if it had no value; for a token of a type that the policy does not accept, the result is `unseen`, too.
+ * For any other caller, the function returns the error that says which right is missing.
  */
 export async function fieldRefusal(policy: Policy, check: readonly AuthorizationCheck[], node: NodeRef): Promise<"unseen" | GraphError | undefined> {
   let refusal: GraphError | undefined;

@@ -51,8 +51,8 @@ export async function endKeysOfWorld(tx: Transaction, world: string, nowMs: numb
 }
 
 /**
- * Locks a world's keys while a key is bound to the world. The lock prevents that the world is deleted after the check that it exists and before the
- * key is stored.
+ * Locks a world's keys while a key is bound to the world. The lock prevents another transaction from deleting the world after the check that the
+ * world exists and before the key is stored.
  */
 export const lockKeysOfWorld = (tx: Transaction, world: string): Promise<void> => tx.lock("control keys", world);
 

@@ -7,7 +7,7 @@ import { onEachDatabase } from "#harness/databases";
 import { openPlaza, type TestPlaza, type TestResponse } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 
-/** The time when the access to the person's data ends. The clock of the world in `openPlaza` is an hour before this time. */
+/** The time when the access to the person's data ends. The clock of the world in `openPlaza` is an hour before the access ends. */
 const OVER = 1_795_003_600;
 const scopes = ["pages_messaging"];
 const world = {

@@ -25,7 +25,7 @@ export interface Policy {
   /** A sentence about the policy for the docs page about permissions. */
   readonly summary: string;
   readonly kinds: readonly TokenKind[];
-  /** The scopes that the token must have, all of them. */
+  /** The scopes that the token must have; a token without one of them is refused. */
   readonly scopes: readonly string[];
   /** Whether the caller may know that the node exists. A caller who may not know gets the same response as for a missing node (D-14). */
   canSee(input: PolicyInput): boolean | Promise<boolean>;
@@ -35,8 +35,8 @@ export interface Policy {
    */
   readonly readsNode?: true;
   /**
-   * Returns the error about a missing right, if one is missing. This function of a policy is called only if the caller may know that the node exists
-   * and the token has the scopes.
+   * Returns an error if the caller lacks a right that the operation needs. This function of a policy is called only if the caller may know that the
+   * node exists and the token has the scopes.
    */
   deny?(input: PolicyInput): GraphError | undefined | Promise<GraphError | undefined>;
 }

@@ -83,7 +83,7 @@ export async function findTokenById(reader: Reader, id: string): Promise<Token |
   return row === undefined ? undefined : tokenOf(row);
 }
 
-/** The hash of a token's value. Throws if the token does not exist, because this function is only called with the token of a request. */
+/** The hash of a token's value. Throws if the token does not exist, because every caller passes the token of a request, which exists. */
 export async function readTokenHash(reader: Reader, id: NodeId): Promise<string> {
   const row = await reader.get<{ hash: string }>(sql`SELECT t.hash FROM tokens t WHERE t.id = ${id}`);
   if (row === undefined) throw new Error(`there is no token ${id}`);
@@ -97,7 +97,7 @@ export async function deleteExpiredCopies(tx: Transaction, original: NodeId, now
   return rows.map(({ hash }) => hash);
 }
 
-/** Revokes a token and its copies, and returns their hashes. Returns an empty list if no token has that id. */
+/** Revokes a token and its copies, and returns the hashes of the revoked tokens. Returns an empty list if no token has that id. */
 export async function markTokenRevoked(tx: Transaction, id: string, revokedAt: number): Promise<string[]> {
   const rows = await tx.all<{ hash: string }>(sql`
     SELECT t.hash FROM tokens t WHERE t.id = ${id} UNION ALL SELECT t.hash FROM tokens t WHERE t.copy_of = ${id} AND t.copy_of > 0`);
@@ -121,7 +121,10 @@ export async function revokePageTokens(tx: Transaction, page: NodeId, user: Node
   return rows.map(({ hash }) => hash);
 }
 
-/** Revokes the page tokens of a person who is removed, and removes the person's id from their rows. Returns the hashes of the revoked tokens. */
+/**
+ * Revokes the page tokens of a person who is removed, and removes the person's id from the rows of these tokens. Returns the hashes of the revoked
+ * tokens.
+ */
 export async function revokePageTokensOf(tx: Transaction, user: NodeId, revokedAt: number): Promise<string[]> {
   const rows = await tx.all<{ hash: string }>(sql`
     UPDATE tokens SET user_id = NULL, revoked_at = CASE WHEN revoked_at = 0 THEN ${revokedAt} ELSE revoked_at END
@@ -143,7 +146,7 @@ export async function removeScope(tx: Transaction, app: NodeId, user: NodeId, sc
 export const hasTokenOfPerson = async (reader: Reader, app: NodeId, user: NodeId): Promise<boolean> =>
   (await reader.get(sql`SELECT 1 AS one FROM tokens t WHERE t.app = ${app} AND t.user_id = ${user} AND t.revoked_at = 0 LIMIT 1`)) !== undefined;
 
-/** D-385: revokes the app's tokens for a person, and returns their hashes. */
+/** D-385: revokes the app's tokens for a person, and returns the hashes of the revoked tokens. */
 export async function endTokensOfPerson(tx: Transaction, app: NodeId, user: NodeId, revokedAt: number): Promise<string[]> {
   const rows = await tx.all<{ hash: string }>(sql`
     UPDATE tokens SET revoked_at = ${revokedAt} WHERE app = ${app} AND user_id = ${user} AND revoked_at = 0 RETURNING hash`);
@@ -152,7 +155,7 @@ export async function endTokensOfPerson(tx: Transaction, app: NodeId, user: Node
 
 /**
  * Deletes the tokens that belong to the app with this id, were issued for the person with this id, or act as the node with this id. Returns the
- * hashes of the deleted tokens. Nodes are rarely deleted, so this statement has no index of its own.
+ * hashes of the deleted tokens. The SQL statement that deletes a node's tokens has no index of its own, because nodes are rarely deleted.
  */
 export async function deleteTokensNaming(tx: Transaction, id: NodeId): Promise<string[]> {
   const rows = await tx.all<{ hash: string }>(sql`

@@ -38,8 +38,8 @@ export class Tokens {
   readonly #tokens: FactCache<Token>;
   readonly #apps: FactCache<AppFacts>;
   /**
-   * The hashes of tokens that were found, by the tokens' values. The cache saves time, because hashing costs as much as all other checks of a cached
-   * token.
+   * The hashes of tokens that were found, by the tokens' values. The cache of hashes saves time, because hashing a token's value costs as much as all
+   * other checks of a cached token.
    */
   readonly #hashes = new BoundedMap<string, string>(HASHES_MAX);
 
@@ -59,7 +59,7 @@ export class Tokens {
 
   readonly #loadApp = (id: NodeId) => this.#ports.get("app").findFacts(this.#database.reader, id);
 
-  /** The token with this value, valid or not. The result is undefined if no token has the value. */
+  /** Finds the token with this value, whether or not the token is valid. The result is undefined if no token has the value. */
   find(value: string): Promise<Token | undefined> {
     if (value.length > TOKEN_CHARACTERS_MAX) return Promise.resolve(undefined);
     const bar = value.indexOf("|");
@@ -78,8 +78,8 @@ export class Tokens {
   readonly #load = (hash: string) => findTokenByHash(this.#database.reader, hash);
 
   /**
-   * The app of a valid token that is in the cache. D-97: a full server uses this app to decide about a request before it reads from the database. The
-   * method `find` would look for each unknown token in the database, so a flood of unknown tokens would cost many reads.
+   * The app of a valid token that is in the cache. D-97: a server at its limit of requests uses the token's app to decide about a request before it
+   * reads from the database. The method `find` would look for each unknown token in the database, so a flood of unknown tokens would cost many reads.
    */
   peekAppOf(value: string, nowSeconds: number): NodeId | undefined {
     const bar = value.indexOf("|");

@@ -1,4 +1,7 @@
-/** The certificate of the listeners, from the files of `--tls-cert` and `--tls-key`. The server reads the files again after they are renewed. */
+/**
+ * The certificate of the listeners, from the files of `--tls-cert` and `--tls-key`. The server reads the certificate's files again after they are
+ * renewed.
+ */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { ConfigProblem } from "./config.ts";
@@ -31,7 +34,7 @@ export interface ServedCertificate {
 export interface CertificateObserver {
   /** Called when a renewed certificate is in use. `validTo` is the certificate's last valid day. */
   renewed(validTo: string): void;
-  /** Called if the new files cannot be used, so that the server continues with the earlier certificate. Each problem is reported only once. */
+  /** Called if the renewed files cannot be used, so that the server continues with the earlier certificate. Each problem is reported only once. */
   unusable(problem: string): void;
 }
 
@@ -54,7 +57,7 @@ export class Certificate implements ServedCertificate {
     return this.#current;
   }
 
-  /** Registers `use`, which is called with each certificate that replaces the current one. */
+  /** Registers the function `use`, which is called with each certificate that replaces the current certificate. */
   onRenewed(use: (pair: CertificateAndKey) => void): void {
     this.#users.push(use);
   }
@@ -65,7 +68,7 @@ export class Certificate implements ServedCertificate {
     this.#timer.unref();
   }
 
-  /** Reads the files again. If only one of the two files is renewed yet, certificate and key do not match; a later check finds both renewed. */
+  /** Reads the files again. If only one of the two files is renewed yet, certificate and key do not match; a later check finds both files renewed. */
   check(observer: CertificateObserver): void {
     try {
       const pair = read(this.#certFile, this.#keyFile);

@@ -1,4 +1,4 @@
-/** Checks each reader at the limits of its values: the last right value, the first wrong one, and the text of the error. */
+/** Checks each reader at the limits of its values: the last accepted value, the first refused value, and the text of the error. */
 import { describe, expect, test } from "bun:test";
 import * as read from "./option-readers.ts";
 

@@ -1,4 +1,4 @@
-/** Every option with its default and the bounds of its numbers, so that a change of any of them is noticed. */
+/** Lists every option with its default and the bounds of its numbers, so that an unintended change of an option is noticed. */
 import { expect, test } from "bun:test";
 import { optionsWith } from "./options.ts";
 

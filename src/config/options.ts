@@ -1,6 +1,6 @@
 /**
- * The list of all options, each with its flag, environment variable (`PLAZA_` and the name), key in `plaza.config.yaml`, default and meaning.
- * `bin/plaza start --help`, docs/reference/configuration.md and the type `Config` are made from this list.
+ * All options of the server, each with its flag, environment variable (`PLAZA_` and the name), key in `plaza.config.yaml`, default and meaning.
+ * `bin/plaza start --help`, docs/reference/configuration.md and the type `Config` are made from the list of options.
  */
 import type { Setting } from "#graph/contract/feature";
 import type { Option } from "./option.ts";
@@ -17,7 +17,7 @@ const BODY_BYTES_LIMIT = 1024 * 1024 * 1024;
  * The greatest size of a request's headers in bytes. Plaza must read the headers completely, so that an error response has the form of the interface.
  */
 const HEADER_BYTES_LIMIT = 65_536;
-/** The greatest number of connections. PostgreSQL usually allows a few hundred for all its users. */
+/** The greatest number of connections. A PostgreSQL server usually allows a few hundred connections for all its users together. */
 const DATABASE_CONNECTIONS_LIMIT = 200;
 const HOUR_MS = 3_600_000;
 const PORT_MAX = 65_535;
@@ -261,7 +261,7 @@ export const own = {
     summary:
       "32 bytes in hex or base64 that seal stored secrets; by default a data folder gets a key file of its own, and a PostgreSQL sandbox uses a fixed key",
   },
-  // D-171: these keys open stored secrets, but seal none.
+  // D-171: further secret keys decrypt stored secrets, but encrypt none.
   further_secret_keys: {
     isSecret: true,
     read: read.secretKeys,

@@ -35,7 +35,7 @@ export function readConfig(flags: Values, environment: Values, file: ConfigFile 
   return checkTogether({ ...config, settings: ofFeatures } as unknown as Config);
 }
 
-/** The names of the variables with which commands, and tests under `plaza exec`, find a server. They are not options of a server. */
+/** The names of the variables with which commands, and tests under `plaza exec`, find a server. The variables are not options of a server. */
 const OF_CLIENTS = ["control_url", "base_url", "app_base_url", "microblog_base_url", "ads_base_url", "social_login_host", "proxy_url", "ca_file"].map(
   variableOf,
 );

@@ -13,9 +13,9 @@ type RandomKey = (byteCount: number) => Uint8Array;
 type Keys = Pick<KeyRing, "current" | "previous">;
 
 /**
- * Finds the master keys: the configured ones, or else the ones in the key file in the data folder. The first start of a server creates the key file,
- * which only the file's owner can read. A server with its data in memory uses a random key. A sandbox on PostgreSQL uses a fixed key, so that all its
- * processes have the same key. The fixed key does not protect secrets, so `readConfig` refuses the fixed key outside the sandbox.
+ * Finds the master keys: the configured keys, or else the keys in the key file in the data folder. The first start of a server creates the key file,
+ * which only the file's owner can read. A server that has its data only in memory uses a random master key. A sandbox on PostgreSQL uses a fixed key,
+ * so that all its processes have the same key. The fixed key does not protect secrets, so `readConfig` refuses the fixed key outside the sandbox.
  */
 export function keyRingOf(config: Config, randomKey: RandomKey): KeyRing {
   const { secret_key, further_secret_keys, data } = config;

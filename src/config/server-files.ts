@@ -24,8 +24,9 @@ export const isFolder = (data: string): boolean => data !== ":memory:" && !data.
 const folderOf = (data: string): string | undefined => (isFolder(data) ? data : undefined);
 
 /**
- * Returns the key of the control API. A sandbox stores the key in its data folder, so that the key is the same after a restart. A key that the
- * operator configures replaces the stored key. Outside the sandbox the control key is not stored. The caller must have locked the folder.
+ * Returns the key of the control API. A sandbox stores the control key in its data folder, so that the key does not change when the sandbox is
+ * restarted. A key that the operator configures replaces the stored key. Outside the sandbox the control key is not stored. The caller must have
+ * locked the folder.
  */
 export function controlKeyOf(config: Pick<Config, "control_key" | "data" | "sandbox">, randomSecret: (byteCount: number) => string): string {
   const folder = folderOf(config.data);

@@ -47,7 +47,7 @@ export function readCallback(url: string, rules: CallbackRules): CallbackTarget 
   const scheme = (written[1] as string).toLowerCase() as "http" | "https";
   if (scheme === "http" && !rules.isSandbox) throw new CallbackRefused("the address is not an https address");
   const authority = written[2] as string;
-  // If a URL has more than two slashes after the scheme, parsers use the text after them as the host.
+  // If a URL has more than two slashes after the scheme, parsers use the text after the slashes as the host.
   if (authority === "") throw new CallbackRefused("the address has no host");
   if (authority.includes("@")) throw new CallbackRefused("the address contains credentials");
   const parsed = URL.parse(url);
@@ -89,8 +89,8 @@ function readHost(hostname: string, written: string, rules: CallbackRules): { ho
 const isLocalName = (host: string): boolean => host === "localhost" || host.endsWith(".localhost");
 
 /**
- * Whether the name belongs to a private network: a name without a dot, or one of RFC 6762, RFC 8375, RFC 7686 or cloud metadata
- * (`metadata.google.internal`).
+ * Whether the name belongs to a private network: a name without a dot, a name from RFC 6762, RFC 8375 or RFC 7686, or the name of a cloud's metadata
+ * service (`metadata.google.internal`).
  */
 const isInnerName = (host: string): boolean => !host.includes(".") || /\.(local|localdomain|internal|intranet|home\.arpa|onion)$/.test(host);
 
@@ -123,8 +123,8 @@ function isLoopback(address: string): boolean {
 }
 
 /**
- * Whether the address is public. 2000::/3 is the range of all routed IPv6 addresses. ISATAP addresses (RFC 5214) are excluded, because their last
- * half contains an IPv4 address.
+ * Whether the address is public. 2000::/3 is the range of all routed IPv6 addresses. ISATAP addresses (RFC 5214) are excluded, because the second
+ * half of an ISATAP address contains an IPv4 address.
  */
 function isGlobalIpv6({ parts }: ipaddr.IPv6): boolean {
   const first = parts[0] as number;

@@ -21,7 +21,7 @@ export interface OutboundRequest {
   readonly responseBytesMax: number;
   /**
    * Receives the body of a response with the status 200 while the body arrives. A body that `takeBody` receives is not stored in the response. While
-   * `takeBody` is busy, the other server has to wait.
+   * the function `takeBody` is busy, the client reads no further bytes, so the other server has to wait.
    */
   readonly takeBody?: TakeBody;
   /**

@@ -2,7 +2,7 @@
  * The program's log, which consists of lines of JSON or text on stderr.
  *
  * **Invariant:** no token, key or secret reaches the log; a request is logged with its method, path without query, trace id, operation and status. A
- * field that may repeat a caller's input, such as the message of an error, is redacted and cut.
+ * field of the log that may repeat a caller's input, such as the message of an error, is redacted and cut.
  */
 import { styleText } from "node:util";
 import { isUnreachable } from "#kernel/errors";
@@ -54,7 +54,7 @@ export class Log {
     else this.#stderr.add(`{"level":"info","time":"${this.#time()}",${fields},"msg":"${message}"}\n`);
   }
 
-  /** Returns the time of a line as text. The text is cached, because many lines have the same time. */
+  /** Returns the time of a line as text. The text of the time is cached, because many lines have the same time. */
   #time(): string {
     // The time is from the machine's clock, as in every line of the log.
     const nowMs = Date.now();

@@ -35,7 +35,7 @@ export interface HoldsOfWork {
 
 /** The metrics of the event loop, as JSON. */
 export interface LoopReport {
-  /** The 99th percentile of the lag in the last five minutes: of 100 timers, 99 were at most this late. */
+  /** The 99th percentile of the lag in the last five minutes: 99 of 100 timers were late by at most this time. */
   readonly lagP99Ms: number;
   readonly holds: readonly HoldsOfWork[];
 }

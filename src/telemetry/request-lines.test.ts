@@ -11,7 +11,7 @@ const entry = {
   ...{ status: 200, time: 0, duration_ms: 1.2345, app: "7", request_body: "", response_body: "" },
 } as RequestEntry;
 
-/** Logs a request, and returns the fields of its line, and their text. */
+/** Logs a request, and returns the fields of the request's line and the JSON text of these fields. */
 function lineOf(more: Partial<RequestEntry>) {
   const lines: [fields: string, message: string][] = [];
   requestLines({ line: (...line: [string, string]) => lines.push(line) } as unknown as Log, 4711)({ ...entry, ...more }, "203.0.113.7");

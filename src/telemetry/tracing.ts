@@ -36,8 +36,8 @@ export interface TracingOptions {
   /** The address of the collector. The exporter appends `/v1/traces` to this address. */
   readonly endpoint: string;
   /**
-   * The fraction of the traces that are recorded, from 0 to 1. If the caller of a request has decided whether its trace is recorded, this decision
-   * applies.
+   * The fraction of the traces that are recorded, from 0 to 1. If the caller of a request has already decided whether the request's trace is
+   * recorded, the caller's decision applies instead of this fraction.
    */
   readonly ratio: number;
   readonly version: string;

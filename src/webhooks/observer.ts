@@ -22,7 +22,9 @@ export interface BrokenPayload extends PayloadProblem {
 export interface WebhookObserver {
   /** Called before work that may block the event loop; `id` is the delivery, job or upload that the work is for. */
   workBegins(work: string, id?: string): void;
-  /** Called for a payload that breaks its contract, which is a mistake of the program. The transaction that caused the event still commits. */
+  /**
+   * Called for a payload that breaks its field's contract, which is a mistake of the program. The transaction that caused the event still commits.
+   */
   payloadBroken(broken: BrokenPayload): void;
   attempted(seen: AttemptSeen): void;
   /** Called if an attempt failed before its request was sent. Plaza tries such a delivery again. */

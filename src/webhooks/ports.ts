@@ -36,7 +36,8 @@ interface WebhookSubscribers {
 }
 
 /**
- * An app as the webhook engine sees it. The feature that owns apps calls `tx.invalidate(appFact, id)` when any value of this type changes for an app.
+ * The facts about an app that the webhook engine needs. The feature that owns apps calls `tx.invalidate(appFact, id)` when any value of this type
+ * changes for an app.
  */
 export interface WebhookApp {
   /** The app's default callback for events of each object (D-60). */

@@ -88,8 +88,8 @@ export class Webhooks {
   }
 
   /**
-   * Lists the apps that get an event of this transaction; usually no app does. A caller can call this method before it locks rows and pass the result
-   * to `emit`, so that on PostgreSQL the locks are held for one round trip less.
+   * Lists the apps that get an event of this transaction; usually the list is empty. A caller can call this method before it locks rows and pass the
+   * result to `emit`, so that on PostgreSQL the locks are held for one round trip less.
    */
   subscribersOf(tx: Transaction, { object, field }: WebhookField, entity: NodeId): Promise<readonly NodeId[]> {
     const { facts, clock } = this.#outbox;
@@ -159,7 +159,7 @@ export class Webhooks {
   /** Does the work of the job that `subscriptionsChanged` schedules. */
   async endUnsubscribed(app: string): Promise<void> {
     await endUnsubscribed(this.#rerouting, app);
-    // Other deliveries may have waited behind an ended delivery of the same entity; they can be sent now.
+    // Deliveries that waited behind an ended delivery of the same entity can be sent now.
     this.dispatcher.lookAgain();
   }
 

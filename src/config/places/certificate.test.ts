@@ -1,4 +1,4 @@
-/** The certificate that the listeners serve while its files are renewed one after the other. */
+/** Tests which certificate the listeners serve while the certificate's files are renewed one after the other. */
 import { expect, spyOn, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

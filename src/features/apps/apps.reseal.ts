@@ -39,7 +39,7 @@ function isOpened(sealer: Sealer, sealed: string): boolean {
 
 /**
  * The job that seals all secrets with the new key. After each transaction every value is sealed with one of the world's keys, so the process may end
- * at any time: the next run reads all apps again and seals the remaining values. The job is scheduled again until no previous key is left.
+ * at any time: the next run of the job reads all apps again and seals the remaining values. The job is scheduled again until no previous key is left.
  */
 export const resealJob: JobKind<World> = {
   kind: KIND,
@@ -55,8 +55,8 @@ export const resealJob: JobKind<World> = {
     const ends = world.keys.previous.flatMap(({ untilMs }) => (untilMs === undefined ? [] : [untilMs]));
     if (ends.length === 0) return;
     const waitMs = Math.min(...ends) - nowMs;
-    // A previous key may still exist after its time has passed, because something else needs the key. The job runs again an hour later to remove a
-    // previous key that still exists.
+    // A previous key may still exist after its end time has passed, because other data still need the key. The job runs again an hour later to remove
+    // a previous key that still exists.
     const dueMs = world.clock.nowMs() + (waitMs > 0 ? waitMs : ASK_AGAIN_MS);
     await world.database.write(async (tx) => {
       await job.settle(tx);

@@ -83,7 +83,8 @@ export async function listApps(reader: Reader, page: PageRequest): Promise<ListP
 }
 
 /**
- * Saves the secret of an app after it was sealed with the new key. If another transaction has replaced the secret in the meantime, nothing changes.
+ * Saves the secret of an app after it was sealed with the new key. If another transaction has replaced the secret since it was read, the function
+ * does not change the stored secret.
  */
 export async function resealSecret(tx: Transaction, { id, sealed_secret }: AppFacts, sealed: string): Promise<void> {
   await tx.run(sql`UPDATE apps SET sealed_secret = ${sealed} WHERE id = ${id} AND sealed_secret = ${sealed_secret}`);

@@ -110,7 +110,7 @@ const SECRET_BYTES = 16;
 const EVENT_SCHEMAS_MAX = 100;
 const EVENT_SCHEMAS_CHARACTERS_MAX = 65_536;
 
-/** Throws if the event schemas of an app are too many or too long, or if one of them is not a valid JSON Schema (D-363). */
+/** Throws if the event schemas of an app are too many or too long, or if one of the schemas is not a valid JSON Schema (D-363). */
 function checkEventSchemas(schemas: Entry["event_schemas"]): void {
   const place = "event_schemas";
   const all = Object.entries(schemas);

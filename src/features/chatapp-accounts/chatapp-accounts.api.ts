@@ -40,7 +40,9 @@ export async function isSubscribedApp(account: NodeId, app: NodeId, reader: Read
   return (await facts<true>(chatappSubscriptionFact).get(chatappSubscriptionKey(account, app), load)) === true;
 }
 
-/** AUTH-21, D-13: returns whether the calling app is subscribed to the account's webhooks, which gives it access to the account and its numbers. */
+/**
+ * AUTH-21, D-13: returns whether the calling app is subscribed to the account's webhooks, which gives the app access to the account and its numbers.
+ */
 const isSubscribed = ({ token, node, reader, ports, facts }: PolicyInput): Promise<boolean> =>
   isSubscribedApp(node.owner, token.app, reader, ports, facts);
 

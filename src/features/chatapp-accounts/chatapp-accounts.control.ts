@@ -1,6 +1,6 @@
 /**
- * The control route with which a test causes an event of a business messaging account, or of one of its phone numbers. For each event caused in this
- * way, Plaza sends the webhook (operating.md: in-app).
+ * The control route with which a test causes an event of a business messaging account, or of one of its phone numbers. Plaza sends the webhook for
+ * each event that the control route causes (operating.md: in-app).
  */
 import { type Static, Type } from "typebox";
 import { unprocessable } from "#control-contract/errors";

@@ -16,7 +16,7 @@ const [A, B] = [nodeId("1001"), nodeId("1002")];
 const page = { limit: 10 };
 
 onEachDatabase("accounts of business messaging", (kind) => {
-  /** Stores two accounts of one business, each with both apps and two numbers, and one account without a business. */
+  /** Stores two accounts of one business, each with two subscribed apps and two phone numbers, and one account without a business. */
   async function open() {
     const { world } = await openPlaza({ database: kind });
     const { database } = world;

@@ -1,6 +1,6 @@
 /**
- * D-135: the webhook field `custom_labels` of pages. The document does not show the payload of this field, so Plaza defines the payload and may later
- * add properties to it.
+ * D-135: the webhook field `custom_labels` of pages. The interface document does not show the payload of `custom_labels`, so Plaza defines the
+ * payload and may later add properties to it.
  */
 import { type Static, Type } from "typebox";
 import { defineWebhookField, EXAMPLE_ID, payloadId } from "#webhooks/catalogue/field";

@@ -30,7 +30,8 @@ export const login = defineFeature({
   policies: [loginClient, ownLoginToken, ownPermissions, ownPages],
   operations: [
     serveRead(exchangeByQuery, handleExchange),
-    // `handleExchange` opens a transaction of its own, because an exchange that is refused may still revoke tokens.
+    // The function `handleExchange` opens a transaction of its own, because even an exchange that is refused may revoke tokens, and this change must
+    // be committed.
     serveWrite(exchangeByForm, async (_request, _tx, issued) => issued, handleExchange),
     serveRead(extendAccessToken, handleExtend),
     serveRead(refreshAccessToken, handleRefresh),

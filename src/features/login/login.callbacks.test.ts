@@ -6,7 +6,9 @@ import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
 import { signedRequest } from "./login.signed-request.ts";
 
-/** An app's callback, which answers with the given statuses or texts in turn, and then with 200. */
+/**
+ * Starts an app's callback, which responds to its requests with the given statuses or texts, one after the other, and to all later requests with 200.
+ */
 function receiver(...answers: (number | string)[]) {
   const bodies: URLSearchParams[] = [];
   const server = Bun.serve({
@@ -119,7 +121,7 @@ onEachDatabase("deletion of data", (database) => {
 });
 
 test("a signed request is the signature and the payload in base64url", () => {
-  // Made with openssl: printf '{"algorithm":"HMAC-SHA256","user_id":"1"}' | basenc --base64url, and its dgst -sha256 -hmac key.
+  // The expected text was made with openssl: printf '{"algorithm":"HMAC-SHA256","user_id":"1"}' | basenc --base64url, and its dgst -sha256 -hmac key.
   const [signature, payload] = signedRequest({ user_id: "1" }, "key").split(".");
   expect(payload).toBe("eyJhbGdvcml0aG0iOiJITUFDLVNIQTI1NiIsInVzZXJfaWQiOiIxIn0");
   expect(signature).toBe(SIGNATURE);

@@ -32,7 +32,7 @@ onEachDatabase("logging in by the control API", (database) => {
     expect((await plaza.get("/v26.0/me", { bearer })).status).toBe(401);
     const later = await request("POST", "in-app/login", { app: "1001", user: "3001", scopes: ["pages_show_lst"] });
     expect(later.body.warnings).toEqual([expect.stringContaining("pages_show_list")]);
-    // Without scopes the token may do all that a token of this kind can do.
+    // A token that was requested without scopes may do everything that a token of its type can do.
     const all = await request("POST", "in-app/login", { app: "1001", social_account: "5001" });
     expect(all.body).toMatchObject({ social_account: "5001", scopes: expect.arrayContaining(["social_business_basic", "pages_messaging"]) });
     expect(all.body).not.toHaveProperty("warnings");

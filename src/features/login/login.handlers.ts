@@ -15,8 +15,8 @@ type Issued = Static<typeof exchangeByQuery.returns>;
 type Exchange = OperationRequest<Static<typeof exchangeByQuery.params>>;
 
 /**
- * D-382: exchanges a code, the app's secret, or a token. The exchange opens a transaction of its own, because an exchange that is refused may still
- * revoke tokens.
+ * D-382: exchanges a code, the app's secret, or a token. An exchange opens a transaction of its own, because even an exchange that is refused may
+ * revoke tokens, and this change must be committed.
  */
 export function handleExchange(request: Exchange): Promise<Issued> {
   const { caller, params, graphRequest, world } = request;
@@ -113,8 +113,8 @@ function refreshed({ token, app }: OperationRequest["caller"], world: World): Pr
 }
 
 /**
- * D-384: lists the person's stored decisions, and then the permissions of the token without a stored decision, such as those of a token from a world
- * file.
+ * D-384: lists the person's stored decisions, and then those permissions of the token about which no decision is stored, such as the permissions of a
+ * token from a world file.
  */
 export async function handleReadPermissions(
   { caller, node }: OperationRequest<Static<typeof readPermissions.params>>,

@@ -11,7 +11,7 @@ export const loginMigrations: readonly Migration[] = [
         scopes TEXT NOT NULL, challenge TEXT NOT NULL, expires_at BIGINT NOT NULL, used_at BIGINT NOT NULL
       ) WITHOUT ROWID`,
       "CREATE INDEX login_codes_by_expiry ON login_codes (expires_at)",
-      // This table has the tokens that came from each code. If a code is sent again, Plaza revokes the tokens that came from it.
+      // This table has the tokens that came from each code. If a code is sent again, Plaza revokes the tokens that the code was exchanged for.
       "CREATE TABLE login_tokens (token BIGINT PRIMARY KEY, code TEXT NOT NULL) WITHOUT ROWID",
       "CREATE INDEX login_tokens_by_code ON login_tokens (code)",
       // The column `status` is `granted` or `declined`.
@@ -19,7 +19,7 @@ export const loginMigrations: readonly Migration[] = [
         PRIMARY KEY (app, person, permission)) WITHOUT ROWID`,
       // This index finds the permissions of a deleted person.
       "CREATE INDEX login_permissions_by_person ON login_permissions (person)",
-      // D-387: this table has the latest request of each person to delete her data, and the app's answer. The column `problem` says why the app has
+      // D-387: this table has each person's latest request to an app to delete data, and the app's answer. The column `problem` says why the app has
       // not confirmed the request.
       `CREATE TABLE login_deletions (
         app BIGINT NOT NULL, person BIGINT NOT NULL, requested_at BIGINT NOT NULL, confirmed_at BIGINT NOT NULL, url TEXT NOT NULL,

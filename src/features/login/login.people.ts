@@ -19,7 +19,7 @@ export async function findPerson(reader: Reader, { ports }: World, isAccount: bo
     return user === undefined ? undefined : known(user.id, user.name);
   }
   const account = await ports.get("social_account").findAccount(reader, id);
-  // `findAccount` also finds an account by its social-scoped id, but only the account's own id is accepted here.
+  // `findAccount` also finds an account by its social-scoped id, but a person can log in only with the account's own id.
   return account?.id === id ? known(account.id, account.username) : undefined;
 }
 

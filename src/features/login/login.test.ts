@@ -26,7 +26,7 @@ const BROWSER = "b".repeat(32);
 const query = (given: Record<string, string> = {}) =>
   new URLSearchParams({ client_id: "1001", redirect_uri: BACK, scope: SCOPES, state: "x&y", ...given });
 
-/** Opens the dialog and sends its form, as a person does. Returns the address to which the person comes back. */
+/** Opens the login dialog and sends its form, as a person does in a browser. Returns the address to which the person comes back. */
 async function locationOf(
   plaza: TestPlaza,
   given: Record<string, string> = {},

@@ -17,7 +17,7 @@ export const microblogAccountMigrations: readonly Migration[] = [
 export interface MicroblogUser extends Row {
   id: string;
   username: string;
-  /** The id of the platform user who has the account; null if the world does not say which user has it. */
+  /** The id of the platform user who has the account; null if the world does not say which user has the account. */
   user_id: string | null;
 }
 

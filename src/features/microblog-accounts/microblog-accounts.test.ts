@@ -20,7 +20,7 @@ onEachDatabase("microblog accounts", (database) => {
     const read = (id: string, fields?: string) => plaza.get(`/${id}`, { surface: "microblog", query: { access_token, fields } });
     expect((await read("me")).body).toEqual({ id: "7001", username: "talk" });
     expect((await read("7001", "id,name")).body).toEqual({ id: "7001", name: "talk" });
-    // D-12: the document does not say where the token of this request must be, so a header is accepted.
+    // D-12: Plaza accepts the token of this request in a header, because the interface document does not say where the token must be.
     expect((await plaza.get("/7001", { surface: "microblog", bearer: access_token })).status).toBe(200);
     expect((await read("7002")).body.error.error_subcode).toBe(33);
     for (const token of ["ada", access_token]) await expectUnreadable(plaza, "7001", token);

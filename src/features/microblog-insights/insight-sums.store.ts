@@ -32,8 +32,8 @@ export interface Stretch {
 }
 
 /**
- * Divides the time from `since` (included) to `until` (not included) into stretches: one stretch with the longest span, and before and after it one
- * stretch with each shorter span.
+ * Divides the time from `since` (included) to `until` (not included) into stretches: one stretch of the longest spans in the middle, and before and
+ * after this stretch one for each shorter span.
  */
 export function stretchesOf(since: number, until: number): Stretch[] {
   const stretches: Stretch[] = [];

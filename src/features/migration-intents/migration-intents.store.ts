@@ -57,8 +57,8 @@ export const findParties = (reader: Reader, waba: NodeId, id: NodeId): Promise<P
     FROM migration_intents i LEFT JOIN solutions s ON s.id = i.solution WHERE i.waba = ${waba} AND i.id = ${id}`);
 
 /**
- * Deletes the intents of a removed account and the solutions of a removed app. All other intents lose only their reference to the removed account,
- * solution or app.
+ * Deletes the intents of a removed account and the solutions of a removed app. Intents that are not deleted lose only their reference to the removed
+ * account, solution or app.
  */
 export async function forgetParty(tx: Transaction, party: NodeId): Promise<void> {
   await intentTable.removeAllOf(tx, party);

@@ -24,7 +24,10 @@ declare module "#kernel/ports" {
   }
 }
 
-/** D-13: the policy of labels and personas (A). The token needs the scope `pages_messaging`, and a user token also needs the page task MESSAGING. */
+/**
+ * D-13: the policy of labels and personas (A). A token needs the scope `pages_messaging` for labels and personas, and the person of a user token also
+ * needs the page task MESSAGING.
+ */
 export const pageMessaging = onPage({
   name: "pageMessaging",
   summary: "a token of the page, or of a person with task MESSAGING on it",

@@ -41,8 +41,8 @@ declare module "#kernel/ports" {
 }
 
 /**
- * Locks a catalog. A transaction that deletes the catalog and one that creates a feed in it both take this lock, so that no feed is created in a
- * deleted catalog.
+ * Locks a catalog. A transaction that deletes a catalog and a transaction that creates a feed in the catalog both take the catalog's lock, so that no
+ * feed is created in a deleted catalog.
  */
 export const lockCatalog = (tx: Transaction, catalog: string): Promise<void> => tx.lock("product_catalog", catalog);
 

@@ -63,8 +63,8 @@ async function readBusiness({ world }: CreateCatalog, tx: Transaction, id: NodeI
 }
 
 /**
- * D-149: returns the apps that receive an event of a catalog. An app receives the event if it is subscribed to the event's field, and also to some
- * field of the catalog's page.
+ * D-149: returns the apps that receive an event of a catalog. An app receives an event of a catalog if the app is subscribed to the event's field,
+ * and also to any field of the catalog's page.
  */
 export async function subscribersOfCatalog(reader: Reader, ports: PortRegistry, { object, field, entity }: EventFacts): Promise<NodeId[]> {
   const catalog = await findCatalog(reader, entity);

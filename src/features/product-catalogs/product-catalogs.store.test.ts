@@ -66,7 +66,7 @@ onEachDatabase("stored catalogs", (database) => {
     const remove = () => write((tx) => deleteCatalog(tx, nodeId("8001")));
     expect([await remove(), await remove()]).toEqual([true, false]);
     expect(await all()).toEqual([catalog("8002")]);
-    // The id of the deleted catalog can be used for a new catalog, which has nothing of the deleted one.
+    // The id of the deleted catalog can be used for a new catalog, which has no agencies of the deleted catalog.
     expect(await write((tx) => insertCatalog(tx, catalog("8001", { agencies: [] })))).toBe(true);
     expect((await all())[0]).toEqual(catalog("8001", { agencies: [] }));
   });

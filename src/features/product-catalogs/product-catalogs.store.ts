@@ -13,7 +13,7 @@ export const productCatalogMigrations: readonly Migration[] = [
       "CREATE INDEX product_catalogs_by_page ON product_catalogs (page, id)",
       `CREATE TABLE product_catalog_agencies (catalog BIGINT NOT NULL, business BIGINT NOT NULL, permitted_tasks TEXT NOT NULL,
         PRIMARY KEY (catalog, business)) WITHOUT ROWID`,
-      // These indexes find the catalogs that are linked to a deleted business, and the catalogs that are shared with the deleted business.
+      // The two indexes find the catalogs that are linked to a deleted business, and the catalogs that are shared with the deleted business.
       "CREATE INDEX product_catalogs_by_business ON product_catalogs (business) WHERE business IS NOT NULL",
       "CREATE INDEX product_catalog_agencies_by_business ON product_catalog_agencies (business, catalog)",
     ],
@@ -125,7 +125,10 @@ export async function listCatalogsOfPage(reader: Reader, page: NodeId): Promise<
   return own.map(({ id }) => nodeId(id));
 }
 
-/** Removes a deleted business from the catalogs that are linked to it or shared with it. The catalogs still belong to their pages. */
+/**
+ * Removes a deleted business from the catalogs that are linked to it or shared with it. The catalogs of a removed business still belong to their
+ * pages.
+ */
 export async function forgetBusiness(tx: Transaction, business: NodeId): Promise<void> {
   const touched = await tx.all<{ id: string }>(sql`
     SELECT CAST(c.id AS TEXT) AS id FROM product_catalogs c WHERE c.business = ${business}

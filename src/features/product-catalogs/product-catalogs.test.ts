@@ -211,7 +211,7 @@ onEachDatabase("product catalogs", (database) => {
     expect((await byQuery("maker")).body.error.code).toBe(104);
     expect(await countCatalogs(plaza)).toBe(0);
     expect((await byQuery("maker-in-development")).status).toBe(200);
-    // A person's token of another app has access too, because apps do not own catalogs.
+    // A person who has access to a catalog also has access with a token of another app, because apps do not own catalogs.
     expect((await create(plaza, { name: "Books" }, { bearer: "maker-of-other-app" })).status).toBe(200);
   });
 

@@ -18,7 +18,7 @@ const allScopes = [
   ...["pages_read_engagement", "ads_management", "ads_read", "pages_messaging"],
 ];
 
-/** Draws scopes that are exactly enough for a case, scopes of which one is missing for the case, or random scopes. */
+/** Draws exactly the scopes that a case of the table needs, these scopes without one of them, or random scopes. */
 const scopes = fc.oneof(
   fc.subarray(allScopes),
   fc

@@ -57,7 +57,10 @@ const usernameOf =
     return accounts.map((id) => usernames.get(id));
   };
 
-/** The fields of the account that a media object belongs to. The account may belong to a stranger, so only its id and its username are returned. */
+/**
+ * The fields of the account that a media object belongs to. The account of a media object may belong to a stranger, so the response has only the
+ * account's id and username.
+ */
 const ownerSet: FieldSet = {
   fields: {
     id: text,

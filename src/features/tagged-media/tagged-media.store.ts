@@ -80,7 +80,7 @@ const newestFirst = {
 
 /**
  * E1: lists the media in which an account is tagged. The list never contains private media. The query leaves out private media before it limits the
- * number of rows, so each page except the last is full (D-35).
+ * number of rows, so each page of the list except the last is full (D-35).
  */
 export function listTaggedMedia(reader: Reader, account: NodeId, page: PageRequest): Promise<ListPage<MediaRow>> {
   const tagged = "JOIN media_tags g ON t.owner = g.owner AND t.id = g.media WHERE g.account = ? AND g.is_private = 0";
@@ -112,7 +112,7 @@ export async function countComment(tx: Transaction, owner: NodeId, id: NodeId): 
   await tx.runOne(sql`UPDATE media SET comments_count = comments_count + 1 WHERE owner = ${owner} AND id = ${id}`);
 }
 
-/** E1: returns the public children of albums. Private media are never returned, even if they are children of a public album. */
+/** E1: returns the public children of albums. The function never returns private media, even if they are children of a public album. */
 export async function publicChildren(reader: Reader, albums: readonly MediaRow[]): Promise<(readonly MediaRow[])[]> {
   const children = albums.map((album) => (JSON.parse(album.children) as string[]).map((id) => [album.owner, id] as const));
   const rows = await allWithKeys<MediaRow>(reader, children.flat(), publicOfWanted);

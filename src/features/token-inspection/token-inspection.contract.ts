@@ -4,8 +4,8 @@ import { readOperation } from "#graph/contract/operation";
 import { taskMissing, tokenInvalid } from "#kernel/errors";
 
 /**
- * AUTH-16: the policy of inspecting a token. The caller must be a microblog tester of the app. D-55 [clients]: the caller may also be the app itself
- * or a person; the handler decides which people may inspect the token.
+ * AUTH-16: the policy of inspecting a token. The caller must be a microblog tester of the app. D-55 [clients]: the app itself or a person may also
+ * inspect a token; the handler decides which people may inspect the token.
  */
 export const inspection = definePolicy({
   name: "inspection",

@@ -10,7 +10,7 @@ const world = {
     roles: [
       { microblog_user: "7001", role: "microblog_tester" },
       ...["administrator", "developer", "tester", "analyst"].map((role) => ({ microblog_user: "7002", role })),
-      // This microblog user is a tester only of the other app.
+      // The next microblog user is a tester only of the app that does not own the token.
       ...(app.id === "1002" ? [{ microblog_user: "7003", role: "microblog_tester" }] : []),
     ],
   })),

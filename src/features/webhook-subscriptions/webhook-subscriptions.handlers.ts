@@ -68,7 +68,7 @@ export async function handleSubscribeToPage(request: SubscribeToPage, tx: Transa
   await tx.lock("page", node.id);
   if ((await world.ports.get("page").findName(tx, node.id)) === undefined) throw notFoundNode(request);
   await savePageSubscription(tx, node.id, caller.app.id, [...new Set(params.subscribed_fields)]);
-  // The request's fields have replaced the earlier fields of the subscription (D-131), so the app may now get other events.
+  // The request's fields have replaced the earlier fields of the subscription (D-131), so from now on the app may get other events than before.
   await world.webhooks.subscriptionsChanged(tx, caller.app.id);
   return { success: true };
 }

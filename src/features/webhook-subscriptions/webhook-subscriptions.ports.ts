@@ -63,10 +63,11 @@ interface SubscriptionPort {
 
 interface SubscriptionWritesPort {
   /**
-   * Replaces the app's callbacks and subscriptions. Throws `WorldProblem` if the object of a subscription does not have one of the subscribed fields.
+   * Replaces the app's callbacks and subscriptions. Throws `WorldProblem` if one of the subscribed fields is not a webhook field of the
+   * subscription's object.
    */
   saveOfApp(tx: Transaction, app: NodeId, webhooks: AppWebhooks, world: World): Promise<void>;
-  /** Replaces the page's subscriptions. Throws `WorldProblem` if pages do not have one of the subscribed fields. */
+  /** Replaces the page's subscriptions. Throws `WorldProblem` if one of the subscribed fields is not a webhook field of pages. */
   saveOfPage(tx: Transaction, page: NodeId, subscriptions: readonly PageSubscription[], world: World): Promise<void>;
   /** Stores the replaced secret of an app. For a day, webhooks are signed with both the replaced and the new secret (D-132). */
   retireSecret(tx: Transaction, app: NodeId, sealedSecret: string, world: World): Promise<void>;

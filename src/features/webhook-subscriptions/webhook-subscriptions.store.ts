@@ -21,7 +21,7 @@ export const webhookSubscriptionMigrations: readonly Migration[] = [
   },
 ];
 
-/** The object in the row that has the callback for objects without a callback of their own. */
+/** The value of the column `object` in the row with the callback for objects without a callback of their own. */
 export const ANY_OBJECT = "*";
 
 export interface SubscriptionRow extends Row {

@@ -1,4 +1,4 @@
-/** The behaviour of a connection if the other server breaks the order of requests and responses. */
+/** Tests how a connection behaves if the other server breaks the order of requests and responses. */
 import { expect, test } from "bun:test";
 import { createServer, type Socket } from "node:net";
 import { afterThisTest } from "#harness/cleanup";

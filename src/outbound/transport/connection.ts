@@ -6,7 +6,7 @@ import { type FailureKind, RequestFailed } from "../request.ts";
 import { MalformedResponse, type ResponseReader } from "./response.ts";
 
 export interface Endpoint {
-  /** The checked IP address. The connection is opened to this address and to no other. */
+  /** The checked IP address. The connection is opened only to the checked IP address. */
   readonly address: string;
   readonly port: number;
   readonly tls: EndpointTls | undefined;
@@ -166,8 +166,8 @@ export class Connection implements Writing {
   onData(bytes: Buffer): void {
     const running = this.#running;
     if (running === undefined) {
-      // The other server sent these bytes without a request. The connection is closed, because these bytes would be taken for the response to the
-      // next request.
+      // The other server sent bytes although no request waits for a response. The connection is closed, because these bytes would be taken for the
+      // response to the next request.
       this.isOpen = false;
       this.#socket?.terminate();
       return;
@@ -262,7 +262,7 @@ export class Connection implements Writing {
 
 /**
  * The options for TLS. The TLS server name must not be an IP address (RFC 6066); without a server name the runtime verifies the certificate for the
- * address. At least one option must be set, because otherwise the runtime would not begin a handshake.
+ * address. At least one TLS option must be set, because otherwise the runtime would not begin a TLS handshake.
  */
 const tlsOptions = ({ ca, serverName }: EndpointTls): Bun.TLSOptions => ({
   rejectUnauthorized: true,

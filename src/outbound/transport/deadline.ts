@@ -2,8 +2,8 @@
 import { type FailureKind, RequestFailed } from "../request.ts";
 
 /**
- * The deadlines of all running requests. All deadlines share one timer, which waits for the earliest deadline. One timer for each request would cost
- * more, because most requests end long before their deadlines.
+ * The deadlines of all running requests. All deadlines share one timer, which waits for the earliest deadline. A timer for each request would take
+ * more CPU time, because most requests end long before their deadlines.
  */
 export class Deadlines {
   readonly #running = new Set<Deadline>();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { MalformedResponse, ResponseReader } from "./response.ts";
 
-/** Gives the texts to a reader, one after another, and returns its result. */
+/** Gives the texts to a response reader, one after another, and returns the reader's result. */
 function read(texts: readonly string[], { max = 100, ends = false } = {}) {
   const reader = new ResponseReader(max);
   for (const text of texts) reader.feed(Buffer.from(text, "latin1"));

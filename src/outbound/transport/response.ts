@@ -1,6 +1,6 @@
 /**
- * Reads one HTTP/1.1 response from the bytes of a connection (RFC 9112). The reader is strict wherever two lenient readers could see different
- * responses in the same bytes. A body that is longer than a limit is cut, and a connection with a cut body is not used again.
+ * Reads one HTTP/1.1 response from the bytes of a connection (RFC 9112). The reader refuses every response in which two lenient readers could see
+ * different responses. A body that is longer than a limit is cut, and a connection with a cut body is not used again.
  */
 
 import { ChunkedDecoder } from "#kernel/chunked-decoder";
@@ -41,7 +41,7 @@ export class ResponseReader {
   readonly #takeBody: TakeBody | undefined;
   #taking: Promise<void> | undefined;
   #bodyBytes = 0;
-  /** Whether the body was longer than its limit, so that the rest was dropped. */
+  /** Whether the response body was longer than the limit, so that the rest of the body was dropped. */
   isCut = false;
   isDone = false;
   hasBegun = false;
@@ -182,7 +182,7 @@ function framingOf(status: number, head: string, first: number): { framing: Fram
   for (let at = first; at < head.length; ) {
     const end = head.indexOf("\r\n", at);
     const colon = head.indexOf(":", at);
-    // A line that begins with a space would continue the header before it, which HTTP no longer allows.
+    // A header line that begins with a space would continue the header before it, which HTTP no longer allows.
     if (colon > end || !NAME.test(head.slice(at, colon))) throw new MalformedResponse("one of its headers is malformed");
     const start = at;
     at = end + 2;

@@ -61,12 +61,12 @@ function textOf({ request: { method, headers, body }, authority, path }: Transpo
 }
 
 /**
- * The longest time for which an idle connection stays open, in ms. Receivers close idle connections after 5 s (Node's default) or later, so within
- * this time the receiver has very likely not closed the connection.
+ * The longest time for which an idle connection stays open, in ms. Receivers close idle connections after 5 s (Node's default) or later, so a
+ * connection that is younger than this limit has very likely not been closed by the receiver.
  */
 const IDLE_MS_MAX = 4_000;
 /**
- * The greatest number of idle connections to one endpoint. The number is high, because one host may have many callbacks that each receive many
+ * The greatest number of idle connections to one endpoint. The limit is high, because one host may have many callbacks that each receive many
  * requests at once. Opening and closing a connection takes a third of the CPU time of a delivery (measured).
  */
 const IDLE_PER_ENDPOINT_MAX = 512;

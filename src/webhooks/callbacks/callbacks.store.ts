@@ -68,7 +68,7 @@ export async function markAlerted(tx: Transaction, id: string, nowMs: number): P
 export async function takeProbe(tx: Transaction, id: string, nowMs: number, nextMs: number): Promise<boolean> {
   const taken = await tx.run(sql`
     UPDATE webhook_callbacks SET probe_due_ms = ${nextMs} WHERE id = ${id} AND paused_ms IS NOT NULL AND probe_due_ms <= ${nowMs}`);
-  // The cached row is also invalid if another process claimed the test, because that process has stored a new time.
+  // The cached row is also invalid if another process claimed the test, because the other process has stored a new time for the next test.
   tx.invalidate(callbackFact, id);
   return taken > 0;
 }

@@ -13,7 +13,7 @@ const HANDSHAKE_MS_MAX = 10_000;
  * to recognise it.
  */
 const RESPONSE_BYTES_MAX = 1_024;
-/** The challenge is a random number below this limit, so that nobody can guess it. */
+/** The challenge of a handshake is a random number below this limit, so that nobody can guess the challenge. */
 const CHALLENGE_MAX = 2 ** 47;
 
 /**

@@ -1,4 +1,4 @@
-/** D-137: the health of a callback after its attempts. */
+/** D-137: tests the health of a callback after attempts at its deliveries. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Health } from "./callbacks.store.ts";

@@ -34,7 +34,7 @@ export const PROBE_EVERY_MS = HOUR_MS;
 
 export const alertJob = "webhook_callback_alert";
 
-/** The result of one attempt. */
+/** The result of one attempt, as far as the health of the callback depends on it. */
 export interface AttemptResult {
   readonly result: "delivered" | "failed" | "gone";
   /** World time at which the attempt began. */
@@ -96,7 +96,7 @@ export async function recordAttempts(
   attemptResults: readonly AttemptResult[],
 ): Promise<HealthChange | undefined> {
   const known = callbacks.peek(id);
-  // The health of most callbacks does not change, because they worked before and after the attempts.
+  // The health of most callbacks does not change, because most callbacks worked before and after the attempts.
   if (known !== undefined && isWorking(known) && attemptResults.every(({ result }) => result === "delivered")) return undefined;
   await tx.lock("webhook_callback", id);
   const before = await findCallback(tx, id);

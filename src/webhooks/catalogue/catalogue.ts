@@ -2,7 +2,7 @@
 import type { WebhookField, WebhookObject } from "./field.ts";
 
 export class FieldCatalogue {
-  /** All fields, in the order in which the features define them. */
+  /** All webhook fields, in the order in which the features define them. */
   readonly all: readonly WebhookField[];
   readonly #byObject = new Map<string, Map<string, WebhookField>>();
 

@@ -24,7 +24,7 @@ const GONE = 410;
 /** The payload of an event about an erased person: events with this payload are not sent any more (D-172). */
 const ERASED = "";
 
-/** D-137: whether the receiver says with a 410 that it does not exist any more. */
+/** D-137: whether the receiver says with the status 410 that the callback does not exist any more. */
 export const isGone = ({ status }: Attempt): boolean => status === GONE;
 
 export function attemptDelivery(deps: DeliveryDeps, claimed: Claimed): Promise<Outcome> {

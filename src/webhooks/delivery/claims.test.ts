@@ -12,7 +12,7 @@ import { type Claimed, type ClaimRequest, type Claims, claim } from "./claims.ts
 import { saveMove } from "./deliveries.store.ts";
 
 const fields = new FieldCatalogue(["messages", "account_update"].map(chatappField));
-/** Two events that are never sent together, because only one of them follows overrides. */
+/** The fields of two events that are never sent together, because overrides apply to only one of the fields. */
 const TWO_ROUTES = ["messages", "account_update"];
 
 onEachDatabase("the deliveries of a claim", (kind) => {
@@ -205,7 +205,7 @@ onEachDatabase("the deliveries of a claim", (kind) => {
     { title: "of a byte more outside ASCII do not", text: "ü𝄞", more: 1, members: 1 },
   ])("D-62: events $title", async ({ text, more, members }) => {
     const { fixture, run } = await open();
-    /** Makes a payload that has this number of bytes in a body. */
+    /** Makes a payload that takes the given number of bytes in a request body. */
     const payload = (bytes: number) => {
       const left = bytes - JSON.stringify({ t: "" }).length;
       const each = text === "x" ? 1 : 18;

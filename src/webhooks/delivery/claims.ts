@@ -38,7 +38,7 @@ export interface ClaimRequest {
    * claim runs.
    */
   readonly busy: ReadonlySet<string>;
-  /** The entity at which the last search of this queue ended. */
+  /** The entity at which the last search for deliveries of this queue ended. */
   readonly fromEntity: string;
   /**
    * Whether the callback is paused. If the callback is paused, one delivery is sent to it each hour as a test, unless another process has claimed the
@@ -87,7 +87,7 @@ export const FIRST_ENTITY = "0";
 
 /** D-62: the greatest number of updates in one POST. */
 const UPDATES_MAX = 1_000;
-/** The greatest total size of the payloads in one POST. Most receivers accept a body of this size. */
+/** The greatest total size of the payloads in one webhook POST. Most receivers accept a body of this size. */
 const BATCH_BYTES_MAX = 512 * 1024;
 /** The greatest number of deliveries that join the batches of one turn. Without this limit, a claim would read a long backlog into memory at once. */
 const JOINED_MAX = 4_000;

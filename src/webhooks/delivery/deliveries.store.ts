@@ -27,7 +27,7 @@ export interface EventRow extends Row {
   tracestate: string | null;
 }
 
-/** A delivery with the event that it was made for. */
+/** A row with a delivery and the event for which the delivery was made. */
 export interface ClaimedRow extends EventRow {
   event: string;
   app: string;
@@ -303,7 +303,7 @@ export async function isBehindAnother(reader: Reader, delivery: string): Promise
 export interface QueuedCounts extends Row {
   state: "waiting" | "retrying" | "sending";
   count: number;
-  /** The time at which the event of the oldest of these deliveries happened. */
+  /** The time at which the event of the oldest counted delivery happened. */
   oldest_ms: number | null;
 }
 

@@ -118,7 +118,10 @@ export class DeliveryDispatcher implements WorkSource {
     return this.#unended > 0 || !this.#results.isEmpty || this.#mustFlush || this.#mustLook || this.#mayHoldMore || this.#queues.hasDue(nowMs);
   }
 
-  /** Frees the deliveries of an ended session. The receivers may or may not have got these deliveries, so they are sent again at once. */
+  /**
+   * Frees the deliveries of an ended session. Plaza sends the deliveries of an ended session again at once, because the receivers may not have got
+   * them.
+   */
   async release(tx: Transaction, fence: number): Promise<void> {
     const nowMs = this.#options.clock.nowMs();
     const sending = await findSending(tx, fence);
@@ -233,7 +236,8 @@ export class DeliveryDispatcher implements WorkSource {
   async #attempt(claimed: Claimed, queue: EndpointQueue): Promise<Outcome> {
     const { loop, observer, clock } = this.#options;
     const { row, members } = claimed;
-    // While the delivery waited for a slot of the concurrency window, another session has taken the delivery over, so that session sends it.
+    // While the delivery waited for a slot of the concurrency window, another session has taken the delivery over, so the other session sends the
+    // delivery.
     if (!loop.session.holds(claimed.fence)) return BACK;
     // time: the limits of queues are real time.
     const startMs = performance.now();
@@ -304,7 +308,7 @@ export class DeliveryDispatcher implements WorkSource {
   }
 
   #sendNext(queue: EndpointQueue): void {
-    // A receiver that has begun to fail gets none of the deliveries that were claimed ahead.
+    // A receiver that has begun to fail gets none of the deliveries that were claimed before a slot was free for them.
     if (queue.isBreakerOpen || this.#options.loop.isStopped) this.#giveBack(queue);
     for (let next = queue.takeSendable(); next !== undefined; next = queue.takeSendable()) void this.#send(next);
   }

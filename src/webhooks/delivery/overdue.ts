@@ -11,7 +11,7 @@ export const CHECK_EVERY_MS = 30_000;
 
 /** The oldest first attempt of a queue, or the queue's retry that has been due the longest. */
 export interface OldestWaiting {
-  /** The queue, by the id of its callback; 0 is the queue of deliveries without a callback. */
+  /** The queue in which the delivery waits, by the id of its callback; 0 is the queue of deliveries without a callback. */
   readonly queue: string;
   readonly delivery: string;
   readonly isRetry: boolean;

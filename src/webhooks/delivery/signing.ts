@@ -29,6 +29,6 @@ export function signatureHeaders(secrets: readonly string[], { webhookId, timest
   };
 }
 
-/** Uses the HMAC of the runtime, because it takes 1.0 µs (measured), and the HMAC of `node:crypto` takes 2.5 µs. */
+/** Uses the HMAC function of the runtime, which takes 1.0 µs (measured); that of `node:crypto` takes 2.5 µs. */
 const hmac = (secret: string, text: string, encoding: "hex" | "base64", digest: "sha256" | "sha1" = "sha256"): string =>
   new Bun.CryptoHasher(digest, secret).update(text).digest(encoding);

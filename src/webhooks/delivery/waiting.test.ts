@@ -176,7 +176,7 @@ interface Step {
   perform(fixture: WebhookFixture): Promise<unknown>;
 }
 
-/** A step that changes deliveries: more events, other routes, pauses, replays, time. */
+/** A random step that changes deliveries: further events, other routes, pauses, replays, or a later time. */
 function anyStep(...urls: string[]): fc.Arbitrary<Step> {
   let n = 0;
   const events = fc.array(

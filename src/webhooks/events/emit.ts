@@ -36,7 +36,7 @@ export interface Stored {
   readonly deliveries: readonly string[];
   /** The deliveries that this process sends after the commit without a claim. */
   readonly atOnce: readonly SentAtOnce[];
-  /** The queues in which new deliveries wait. The caller wakes these queues after the commit. */
+  /** The queues in which new deliveries wait. The caller wakes the queues with new deliveries after the commit. */
   readonly queues: readonly string[];
 }
 
@@ -71,7 +71,7 @@ export async function storeEvent(outbox: Outbox, tx: Transaction, field: Webhook
   };
   await insertEvent(tx, row, apps.length);
   for (const app of apps) {
-    // The route is decided at each attempt (D-63); the route found here only decides in which queue the delivery waits.
+    // The route is decided at each attempt (D-63); the route at the time of the event only decides in which queue the delivery waits.
     const of = await facts.findAppIn(tx, app);
     const route = await facts.routeOf(tx, app, of, event, field.honoursOverrides);
     const queue = route.to === "nowhere" ? NO_CALLBACK : await callbacks.idFor(tx, app, route.url);

@@ -23,7 +23,7 @@ const idsOf = (rows: readonly { readonly id: string }[]): number[] => rows.map((
 onEachDatabase("waiting deliveries", (kind) => {
   async function withRows(rows: readonly DeliveryRow[]) {
     const database = await (await newWorkStore(kind, fixtureMigrations)).open();
-    // The rows are inserted backwards, so that their order is not that of their arrival; as text, 100 would come before 9.
+    // The test inserts the rows backwards, so that the order of their ids is not the order of insertion; as text, the id 100 would come before 9.
     await insertDeliveries(database, rows.toReversed());
     const row = (id: number): Promise<Row | undefined> =>
       database.reader.get(

@@ -1,4 +1,4 @@
-/** Erases the traces of a person in events and deliveries: payloads, and the responses of receivers to them (D-172). */
+/** Erases the traces of a person in events and deliveries: payloads, and the responses of receivers to these payloads (D-172). */
 import { mentionsOf } from "#kernel/redaction/redaction";
 import type { Database, Transaction } from "#storage/database";
 import type { Attempt } from "../delivery/attempts.ts";

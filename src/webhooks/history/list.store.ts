@@ -61,7 +61,10 @@ const HAS_MEMBER_OF = "EXISTS (SELECT 1 FROM webhook_deliveries m JOIN webhook_e
 /** A condition that finds the delivery whose POST contains the event of the delivery with the given id (D-62). */
 const BY_ID = "AND d.id = COALESCE((SELECT m.head FROM webhook_deliveries m WHERE m.id = ?), ?)";
 
-/** Finds the delivery with this id. If its event joined another delivery's POST, the function returns that other delivery. */
+/**
+ * Finds the delivery with the given id. If the event of the given delivery was sent in another delivery's POST, the function returns the other
+ * delivery.
+ */
 export function findDelivery(reader: Reader, id: string): Promise<DeliveryRow | undefined> {
   return reader.get<DeliveryRow>(append(deliveries, BY_ID, [id, id]));
 }

@@ -12,7 +12,7 @@ export interface ReplayDeps extends Pick<WebhookDeps, "database" | "clock" | "jo
 export interface Span {
   /** World time of the earliest event to replay. */
   readonly sinceMs: number;
-  /** The id or URL of a callback: only its deliveries are replayed. */
+  /** The id or URL of a callback, if only deliveries to this callback are replayed. */
   readonly callback?: string | undefined;
 }
 

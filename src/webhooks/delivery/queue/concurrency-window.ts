@@ -5,15 +5,15 @@
 const SIZE_START = 4;
 /**
  * The upper limit of the concurrency window is four requests for each millisecond of the receiver's latency, but at least 16 and at most 128. With
- * this limit, a quick receiver and a distant one both get some thousand requests a second. The limit also keeps the number of requests small that are
- * in doubt if the process is killed: sent, but without a stored result.
+ * this limit, a quick receiver and a distant receiver both get some thousand requests a second. The limit also keeps the number of requests small
+ * that are in doubt if the process is killed: sent, but without a stored result.
  */
 const SIZE_MAX_MIN = 16;
 const SIZE_MAX_MAX = 128;
 const SIZE_PER_MS = 4;
 /**
- * The number of events in doubt (sent, but without a stored result) at which no further POST is sent. This limit matters only if POSTs contain many
- * events.
+ * The number of events in doubt (sent, but without a stored result) at which no further POST is sent. The limit of events in doubt matters only if
+ * POSTs contain many events.
  */
 const UPDATES_IN_DOUBT_MAX = 256;
 /**

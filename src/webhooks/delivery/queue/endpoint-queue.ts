@@ -31,7 +31,7 @@ export class EndpointQueue {
   #hasBlocked = false;
   /** Whether the result of a first attempt was stored since the claim began. */
   #hasFreed = false;
-  /** The entity at which the last search of this queue ended. */
+  /** The entity at which the last search for deliveries of this queue ended. */
   #nextEntity = FIRST_ENTITY;
   /** World time of the next retry; undefined if the queue has no record of a waiting retry. */
   #nextRetryMs: number | undefined;
@@ -65,7 +65,7 @@ export class EndpointQueue {
     return this.#firsts + this.#retries;
   }
 
-  /** Whether a new queue for the callback would behave in the same way, so that this queue need not be kept in memory. */
+  /** Whether the queue can be removed from memory, because a new queue for the callback would behave in the same way. */
   get isForgettable(): boolean {
     return this.held + this.#reserved === 0 && !this.#hasFirsts && this.#nextRetryMs === undefined && !this.isBreakerOpen;
   }
@@ -158,7 +158,7 @@ export class EndpointQueue {
     return true;
   }
 
-  /** Ends all reservations. Each reserved event is held as a delivery by now, or its transaction was rolled back. */
+  /** Ends all reservations. Each event with a reservation is now held as a delivery, or its transaction was rolled back. */
   releaseReservations(): void {
     this.#reserved = 0;
   }
@@ -305,7 +305,7 @@ const OPEN_MS_MIN = 1_000;
 const OPEN_MS_MAX = 30_000;
 
 export class CircuitBreaker {
-  /** The running rate of successes: 1 if all requests succeed, 0 if none do. */
+  /** The running rate of successes: 1 if all requests succeed, 0 if all requests fail. */
   #success = 1;
   #openMs = OPEN_MS_MIN;
   #openUntilMs = 0;
