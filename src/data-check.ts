@@ -14,7 +14,7 @@ export interface CheckedFile {
 
 export interface DataCheck {
   readonly checked: readonly CheckedFile[];
-  /** The files that were not read completely within the time limit. */
+  /** The files that the check did not read completely within the time limit. */
   readonly unfinished: readonly string[];
 }
 

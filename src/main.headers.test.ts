@@ -1,6 +1,6 @@
 /**
  * Records the names and values of all headers of a server's responses, except the responses of the graph's operations, and of the requests that the
- * server sends. The test shows each header that is lost, added or changed.
+ * server sends. The test fails if a change of the program loses, adds or changes a header.
  */
 import { describe, expect, spyOn, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";

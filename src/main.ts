@@ -326,7 +326,7 @@ function migrationLines(log: Log): OnProgress {
   };
 }
 
-/** The time limit for checking files. A process reads more than three gigabytes in a minute. */
+/** The time limit for checking the files of worlds for damage. In this time, the process that checks reads more than three gigabytes. */
 const CHECKED_WITHIN_MS = 60_000;
 
 /** Checks the large files of worlds after the start. The start has already checked the small files (D-343). */

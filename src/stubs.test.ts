@@ -14,7 +14,7 @@ import { registryWith } from "./stubs.ts";
 const INSIGHTS = '{"data": [{"name": "page_fans", "value": 12345678901234567890}]}';
 const bearer = "page";
 
-/** Makes a file in a new folder for each stub. Returns the registry, the files, and the warnings. */
+/** Makes a file in a new folder for each stub. Returns the registry with the stubs, the paths of the files, and the logged warnings. */
 async function open(contents: Readonly<Record<string, string>>) {
   const folder = temporaryFolder();
   const files = Object.entries(contents).map(([edge, text], at) => {

@@ -40,7 +40,7 @@ const SEQUENCE_MAX = 4095;
 export class TimeOrderedIds implements IdMinter {
   #lastMs = 0;
   #sequence = 0;
-  /** Reads the process number. The number is read for each id, because the database can assign another number after an outage. */
+  /** Reads the number of this process. The number is read for each id, because the database can assign another number after an outage. */
   readonly #processNumber: () => number;
   constructor(processNumber: () => number) {
     this.#processNumber = processNumber;

@@ -80,7 +80,7 @@ export async function signatureOf(file: string): Promise<string | undefined> {
   }
 }
 
-/** Refuses an empty file. Applying an empty file would remove everything, and an editor is most likely writing the file at this moment. */
+/** Refuses an empty world file. Applying an empty file would remove everything, and an editor is most likely writing the file at this moment. */
 function requireText(text: string): string {
   if (text.trim() === "") throw new WorldFileProblem("the file is empty", "", undefined);
   return text;

@@ -40,7 +40,7 @@ export interface AppFacts {
 
 interface AppPort {
   findFacts(reader: Reader, app: NodeId): Promise<AppFacts | undefined>;
-  /** The names of the apps by id. Apps that do not exist are left out. */
+  /** Returns a map from the ids of apps to their names. The map leaves out apps that do not exist. */
   findNames(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** The roles of a person (`user` or `microblog_user` id) on the app, e.g. `administrator`, `microblog_tester`. */
   rolesOf(reader: Reader, app: NodeId, person: NodeId): Promise<readonly string[]>;

@@ -26,7 +26,7 @@ export const authMigrations: FeatureMigrations = {
           expires_ms BIGINT NOT NULL
         ) WITHOUT ROWID`,
         "CREATE UNIQUE INDEX control_keys_by_id ON control_keys (id)",
-        // `id` grows with time. `status` 0 means that the request has not ended, or that its process ended before the request did.
+        // The column `id` grows with time. `status` 0 means that the request has not ended, or that its process ended before the request did.
         `CREATE TABLE control_audit (
           id TEXT PRIMARY KEY, time_ms BIGINT NOT NULL, key_id BIGINT NOT NULL, key_name TEXT NOT NULL, operation TEXT NOT NULL,
           method TEXT NOT NULL, route TEXT NOT NULL, world TEXT NOT NULL, status INTEGER NOT NULL

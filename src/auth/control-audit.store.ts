@@ -1,4 +1,4 @@
-/** The audit list: the requests that were sent with control keys (D-331). Times are real time in Unix ms. */
+/** The audit list: the requests that were sent with control keys (D-331). The times in the list are real time in Unix ms. */
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, type Sql, sql } from "#storage/sql";
@@ -13,7 +13,7 @@ export interface AuditRow extends Row {
   operation: string;
   method: string;
   route: string;
-  /** The world of the request. The name is empty if the request was about the server and not about a world. */
+  /** The name of the world to which the request was sent. The name is empty if the request was about the server and not about a world. */
   world: string;
   /** The HTTP status of the response. 0 means that the request has not ended. */
   status: number;
@@ -31,7 +31,7 @@ export interface AuditFilter {
  */
 const DELETED_AT_ONCE = 100;
 
-/** Stores an entry, and deletes old entries. */
+/** Stores an entry of the audit list, and deletes old entries. */
 export async function insertAudit(tx: Transaction, row: AuditRow, keptFromMs: number): Promise<void> {
   await tx.run(sql`
     DELETE FROM control_audit WHERE id IN (
@@ -45,7 +45,7 @@ export async function endAudit(tx: Transaction, id: string, status: number): Pro
   await tx.run(sql`UPDATE control_audit SET status = ${status} WHERE id = ${id}`);
 }
 
-/** Lists the entries, the newest first. */
+/** Lists the entries of the audit list, the newest first. */
 export function listAudit(reader: Reader, { key_id, world, sinceMs }: AuditFilter, page: PageRequest): Promise<ListPage<AuditRow>> {
   let select: Sql = sql`
     SELECT a.id, a.time_ms, CAST(a.key_id AS TEXT) AS key_id, a.key_name, a.operation, a.method, a.route, a.world, a.status

@@ -1,6 +1,6 @@
 /**
  * The keys of the control API that are stored in the database and found by their hash: read-only keys, keys that replace other keys, and keys that
- * were replaced. Times are real time in Unix ms.
+ * were replaced. The times in the rows of keys are real time in Unix ms.
  */
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
@@ -63,8 +63,8 @@ export async function hasBoundKeys(reader: Reader, nowMs: number): Promise<boole
 }
 
 /**
- * Ends a key that is still valid. The row of the ended key stays in the table, because without this row the configured control key would become valid
- * again.
+ * Ends a control key that is still valid. The row of the ended key stays in the table, because without this row the configured control key would
+ * become valid again.
  */
 export async function endControlKey(tx: Transaction, id: string, nowMs: number): Promise<boolean> {
   const isKnown = sql`UPDATE control_keys SET expires_ms = ${nowMs} WHERE id = ${id} AND (expires_ms = 0 OR expires_ms > ${nowMs})`;

@@ -20,7 +20,7 @@ export interface PolicyInput {
 }
 
 export interface Policy {
-  /** A unique name, which appears in messages. */
+  /** The policy's unique name, which appears in error messages. */
   readonly name: string;
   /** A sentence about the policy for the docs page about permissions. */
   readonly summary: string;
@@ -43,7 +43,7 @@ export interface Policy {
 
 export const definePolicy = (policy: Policy): Policy => policy;
 
-/** A policy that allows no caller. Node types that the interface never shows have this policy. */
+/** The policy that refuses every caller. Node types that the interface never shows have this policy. */
 export const nobody = definePolicy({ name: "nobody", summary: "nobody", kinds: [], scopes: [], canSee: () => false });
 
 /** Allows the app's own tokens, and tokens of people who have a role on the app. */

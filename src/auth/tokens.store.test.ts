@@ -29,8 +29,8 @@ const token = (id: string, words: Partial<Token> = {}): Token => ({
 
 onEachDatabase("stored tokens", (database) => {
   /**
-   * Opens a database with the tokens. The hash of each token is the letter `h` followed by the token's id. Each copy is given with the id of its
-   * original.
+   * Opens a database that contains the given tokens. The hash of each token is the letter `h` followed by the token's id. Each copy is given with the
+   * id of its original.
    */
   async function open(tokens: readonly Token[], copies: readonly (readonly [Token, NodeId])[] = []) {
     const { world } = await openPlaza({ database });

@@ -77,7 +77,7 @@ export async function listLiveTokens(
   return rows.map(({ user_id, scopes }) => ({ type, user: user_id === null ? undefined : nodeId(user_id), scopes: JSON.parse(scopes) }));
 }
 
-/** Finds a token by its id. Copies of a token are not found. */
+/** Finds a token by its id. The function does not find copies of tokens. */
 export async function findTokenById(reader: Reader, id: string): Promise<Token | undefined> {
   const row = await reader.get<TokenRow>(append(tokenRows, "WHERE t.id = ? AND t.copy_of = 0", [id]));
   return row === undefined ? undefined : tokenOf(row);

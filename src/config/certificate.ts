@@ -20,7 +20,7 @@ export const TLS_CIPHERS = ["ECDSA", "RSA"]
   .flatMap((key) => ["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"].map((cipher) => `ECDHE-${key}-${cipher}`))
   .join(":");
 
-/** A certificate and its private key in PEM. In `cert`, the certificates of the authorities may follow. */
+/** A certificate and its private key in PEM. In `cert`, the certificates of the authorities may follow the server's own certificate. */
 export interface CertificateAndKey {
   readonly cert: string;
   readonly key: string;
@@ -34,7 +34,10 @@ export interface ServedCertificate {
 export interface CertificateObserver {
   /** Called when a renewed certificate is in use. `validTo` is the certificate's last valid day. */
   renewed(validTo: string): void;
-  /** Called if the renewed files cannot be used, so that the server continues with the earlier certificate. Each problem is reported only once. */
+  /**
+   * Called if the renewed files cannot be used, so that the server continues with the earlier certificate. Each problem with the files is reported
+   * only once.
+   */
   unusable(problem: string): void;
 }
 
@@ -68,7 +71,10 @@ export class Certificate implements ServedCertificate {
     this.#timer.unref();
   }
 
-  /** Reads the files again. If only one of the two files is renewed yet, certificate and key do not match; a later check finds both files renewed. */
+  /**
+   * Reads the files of the certificate again. If only one of the two files is renewed yet, certificate and key do not match; a later check finds both
+   * files renewed.
+   */
   check(observer: CertificateObserver): void {
     try {
       const pair = read(this.#certFile, this.#keyFile);

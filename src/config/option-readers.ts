@@ -141,7 +141,7 @@ export const surfaceHosts = reader(
 /** An edge that Plaza does not serve, and the file that answers requests for it. */
 export interface Stub {
   readonly method: "GET" | "POST" | "DELETE";
-  /** The node type, e.g. `page`. */
+  /** The type of the nodes that have the edge, e.g. `page`. */
   readonly type: string;
   readonly edge: string;
   readonly file: string;
@@ -242,8 +242,8 @@ export const recordingsPlace = reader(TEXT, (value) => {
  */
 const DATABASE = /^([a-z0-9][a-z0-9_-]{0,30})=(postgres(?:ql)?:\/\/\S+)$/;
 /**
- * Splits a text into items. The address of a database with several hosts contains commas, so a piece that does not begin with `name=` belongs to the
- * item before it.
+ * Splits the text of `--databases` into items. The address of a database with several hosts contains commas, so a piece that does not begin with
+ * `name=` belongs to the item before it.
  */
 function databaseItems(text: string): string[] {
   const items: string[] = [];

@@ -17,7 +17,10 @@ const BODY_BYTES_LIMIT = 1024 * 1024 * 1024;
  * The greatest size of a request's headers in bytes. Plaza must read the headers completely, so that an error response has the form of the interface.
  */
 const HEADER_BYTES_LIMIT = 65_536;
-/** The greatest number of connections. A PostgreSQL server usually allows a few hundred connections for all its users together. */
+/**
+ * The greatest value of the option that sets the number of connections to PostgreSQL. A PostgreSQL server usually allows a few hundred connections
+ * for all its users together.
+ */
 const DATABASE_CONNECTIONS_LIMIT = 200;
 const HOUR_MS = 3_600_000;
 const PORT_MAX = 65_535;
@@ -150,7 +153,7 @@ export const own = {
     ...several("CIDR", read.cidrs),
     summary: "trust X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host from these proxies; repeatable",
   },
-  // The name of the header is in lower case.
+  // The option's value, the name of a header, is stored in lower case.
   country_header: {
     ...maybe("NAME", read.headerName),
     summary: "header in which a proxy of --trusted-proxies names the viewer's country, for live videos that are limited to some countries",

@@ -59,10 +59,10 @@ export const commandWarnings = (environment: Values): string[] =>
 
 const OF_COMMANDS = ["control_url", "control_key", "data"].map(variableOf);
 
-/** The greatest number of warnings. A person would not read more warnings than this. */
+/** The greatest number of warnings that are shown. A person would not read more warnings than this. */
 const WARNINGS_MAX = 20;
 
-/** Reads a value with a reader. `where` is the option as the operator wrote it. Throws `ConfigProblem` if the value is wrong. */
+/** Reads the value of an option with a reader. `where` is the option as the operator wrote it. Throws `ConfigProblem` if the value is wrong. */
 export function readFrom<T>({ read }: { read(value: unknown): T }, value: unknown, where: string): T {
   try {
     return read(value);
@@ -75,7 +75,7 @@ export function readFrom<T>({ read }: { read(value: unknown): T }, value: unknow
 /** The options that may be in a config file. */
 export const optionsOfFile = (options: readonly Option[]): Option[] => options.filter(({ isLeftOutOfFile }) => isLeftOutOfFile !== true);
 
-/** The values of a config file. A key may be written like a flag (`control-port`) or like a variable (`control_port`). */
+/** Returns the values of a config file by option name. A key may be written like a flag (`control-port`) or like a variable (`control_port`). */
 function fileValues({ path, values }: ConfigFile, options: readonly Option[]): Values {
   const known = new Set(optionsOfFile(options).map(({ name }) => name));
   const found: Record<string, unknown> = {};

@@ -81,7 +81,10 @@ class OwnKeys implements KeyRing {
 
 // The first line of the key file is the current key in base64; each further line has a previous key and the time at which that key ends.
 
-/** The text of the key file. Previous keys without an end time are not written to the key file, because these keys come from the configuration. */
+/**
+ * Returns the text of the key file. Previous keys without an end time are not written to the key file, because these keys come from the
+ * configuration.
+ */
 const textOf = ({ current, previous }: Keys): string =>
   [
     base64(current),

@@ -18,7 +18,7 @@ test("a sandbox stores its control key in its folder, readable only by its owner
   expect(controlKeyOf(sandbox(data, "given"), randomSecret)).toBe("given");
   expect(kept(data)).toBe("given\n");
   expect(controlKeyOf(sandbox(data), randomSecret)).toBe("given");
-  // No partial file is left in the folder.
+  // No incomplete file is left in the data folder.
   expect(readdirSync(data)).toEqual(["control.key"]);
   expect(findServer(data)).toEqual({ info: undefined, controlKey: "given" });
 });

@@ -26,7 +26,7 @@ const folderOf = (data: string): string | undefined => (isFolder(data) ? data : 
 /**
  * Returns the key of the control API. A sandbox stores the control key in its data folder, so that the key does not change when the sandbox is
  * restarted. A key that the operator configures replaces the stored key. Outside the sandbox the control key is not stored. The caller must have
- * locked the folder.
+ * locked the data folder.
  */
 export function controlKeyOf(config: Pick<Config, "control_key" | "data" | "sandbox">, randomSecret: (byteCount: number) => string): string {
   const folder = folderOf(config.data);

@@ -19,7 +19,7 @@ export interface CallbackTarget {
   readonly port: number;
   /** The value of the `Host` header. */
   readonly authority: string;
-  /** The path and the query. */
+  /** The path and the query of the URL. */
   readonly path: string;
 }
 

@@ -4,9 +4,11 @@ export interface OutboundRequest {
   readonly url: string;
   /** Encoded parameters, of any length, that are appended to the query of the URL. */
   readonly moreQuery?: string;
-  /** The headers, in ASCII. The list does not have the headers Host, Content-Length and Connection, because the transport writes them. */
+  /**
+   * The headers of the request, in ASCII. The list does not have the headers Host, Content-Length and Connection, because the transport writes them.
+   */
   readonly headers: Readonly<Record<string, string>>;
-  /** The body, in ASCII. */
+  /** The body of the request, in ASCII. */
   readonly body?: string;
   /** The real time in ms that the whole request may take: resolving the name, connecting, TLS and the response. */
   readonly deadlineMs: number;

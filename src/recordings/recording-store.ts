@@ -16,7 +16,7 @@ export interface RecordingStore {
   readText(path: string): Promise<string>;
   /** Returns the number of bytes of an object, or 0 if the object does not exist. */
   sizeOf(path: string): Promise<number>;
-  /** Returns the names of the folders directly in a folder. The list is empty if the folder does not exist. */
+  /** Returns the names of the folders directly in a folder. The list of names is empty if the folder does not exist. */
   folders(path: string): Promise<string[]>;
   /** Returns the content of an object, or undefined if the object does not exist. */
   open(path: string): Promise<{ readonly content: ReadableStream<Uint8Array>; readonly size: number } | undefined>;
@@ -29,7 +29,7 @@ export interface RecordingStore {
   freeBytes(): Promise<number>;
 }
 
-/** The permissions of a file. A recording may be private, so only the user who runs the server may read it. */
+/** The permissions with which a recording's file is created. A recording may be private, so only the user who runs the server may read it. */
 const OWN = { mode: 0o600 };
 
 class FolderStore implements RecordingStore {

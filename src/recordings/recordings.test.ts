@@ -157,9 +157,9 @@ test("without a limit nothing is counted, and the reserve of the disk stays free
   await new RecordingSpace(root, { bytesMax: 0, reserveBytes: Math.floor(free / 2) }).take(1);
   const full = new RecordingSpace(root, { bytesMax: 0, reserveBytes: 2 * free });
   await expect(full.take(1)).rejects.toThrow(/^the recording would leave \d+ bytes of the disk free, and --disk-reserve-bytes is \d+$/);
-  // The limit for recordings also counts the bytes that are about to be written.
+  // The check of the free disk space also counts the bytes that are about to be written.
   await expect(new RecordingSpace(root, BOUNDLESS).take(2 * free)).rejects.toThrow(/--disk-reserve-bytes/);
-  // A refused request takes no space.
+  // A request for space that is refused does not reduce the space.
   const space = new RecordingSpace(root, BOUNDLESS);
   await expect(space.take(2 * free)).rejects.toThrow(/--disk-reserve-bytes/);
   await space.take(1);

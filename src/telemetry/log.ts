@@ -19,7 +19,7 @@ export interface LogOptions {
 
 const ORDER: readonly Level[] = ["error", "warn", "info", "debug"];
 const COLORS = { error: "red", warn: "yellow", info: "green", debug: "blue" } as const;
-/** The maximum number of characters of a field. The stack of an error, the longest usual field, has some 2,000 characters. */
+/** The maximum number of characters of a field in the log. The stack of an error, the longest usual field, has some 2,000 characters. */
 const FIELD_CHARACTERS_MAX = 8_192;
 
 export class Log {
@@ -80,7 +80,7 @@ export class Log {
   }
 }
 
-/** Returns a line of the log as text for people, in color if stderr is a terminal. The time in the line is in the machine's time zone. */
+/** Returns a line of the log as text for people, in color if stderr is a terminal. The time in such a line is in the machine's time zone. */
 function linesForPeople(level: Level, time: string, fields: LogFields, message: string): string {
   const styled = (style: Parameters<typeof styleText>[0], text: string): string => styleText(style, text, { stream: process.stderr });
   const shown = Object.entries(fields).filter(([, value]) => value !== undefined);

@@ -1,4 +1,4 @@
-/** The lines of the log for requests, and for background work. */
+/** Tests the lines of the log for requests and for background work. */
 import { expect, test } from "bun:test";
 import type { RequestEntry } from "#graph/worlds/request-log";
 import type { WorkObserver } from "#graph/worlds/world";

@@ -33,7 +33,7 @@ export interface TurnedAway {
   readonly count: number;
 }
 
-/** Counts of the connections of clients. */
+/** The counts of the connections of clients to the graph. */
 export interface ConnectionMetrics {
   open: number;
   /** The number of connections that were closed while they waited for their client, because there were too many or they used too much memory. */

@@ -12,8 +12,8 @@ const WAITING_BYTES_MAX = 1_048_576;
 /** The maximum number of bytes in UTF-8 for one code unit of UTF-16. */
 const UTF8_BYTES_MAX = 3;
 /**
- * The interval at which lines are written. The interval is short enough for a person who watches the log, and one system call writes all lines of an
- * interval.
+ * The interval at which waiting lines are written to stderr. The interval is short enough for a person who watches the log, and one system call
+ * writes all lines of an interval.
  */
 const WRITE_EVERY_MS = 50;
 /** The time for which the ending program waits for a slow reader of stderr. */
@@ -29,7 +29,7 @@ export class StderrLines {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #writing: Promise<void> | undefined;
 
-  /** Adds a line, which is written soon, after all earlier lines. `line` ends with a line break. */
+  /** Adds a line, which is written soon, after all earlier lines. The text `line` must end with a line break. */
   add(line: string): void {
     if (this.#size + UTF8_BYTES_MAX * line.length > WAITING_BYTES_MAX) {
       this.#leftOut++;
@@ -47,7 +47,7 @@ export class StderrLines {
     this.#begin();
   }
 
-  /** Waits until all lines are written. The program calls this method at its end. */
+  /** Waits until all lines are written to stderr. The program calls this method at its end. */
   async flush(): Promise<void> {
     // timer: a reader that does not read must not delay the end of the program.
     const late = new Promise<void>((resolve) => setTimeout(resolve, LAST_MS_MAX).unref());

@@ -33,7 +33,7 @@ import { errorFields, type Log } from "./log.ts";
 import type { SpanCounts } from "./metrics-report.ts";
 
 export interface TracingOptions {
-  /** The address of the collector. The exporter appends `/v1/traces` to this address. */
+  /** The address of the OpenTelemetry collector. The exporter appends `/v1/traces` to this address. */
   readonly endpoint: string;
   /**
    * The fraction of the traces that are recorded, from 0 to 1. If the caller of a request has already decided whether the request's trace is
@@ -50,7 +50,7 @@ export interface OpenTracing extends Tracing {
   stop(ms: number): Promise<void>;
 }
 
-/** The maximum number of spans that wait for the collector. A span takes about 1 kB. */
+/** The maximum number of spans that wait for the collector. A waiting span takes about 1 kB of memory. */
 const WAITING_MAX = 8_192;
 const BATCH_MAX = 512;
 /** The time for which the first span of a batch waits before the batch is sent. */

@@ -19,7 +19,7 @@ export interface EventFacts {
   readonly phone: NodeId | undefined;
 }
 
-/** Returns the facts of a stored event. */
+/** Returns those facts of a stored event that routing needs. */
 export const eventFactsOf = (row: Readonly<Record<"object" | "field" | "entity", string>> & { readonly phone: string | null }): EventFacts => ({
   object: row.object as WebhookObject,
   field: row.field,
@@ -108,7 +108,7 @@ export class WebhookFacts {
     return this.#apps.get(app, () => this.#ports.get("webhook_app").find(reader, app));
   }
 
-  /** Finds an app inside a transaction. The result is not cached, because the transaction may never be committed. */
+  /** Finds the facts of an app inside a transaction. The result is not cached, because the transaction may never be committed. */
   async findAppIn(tx: Reader, app: NodeId): Promise<WebhookApp | undefined> {
     return this.#apps.peek(app) ?? (await this.#ports.get("webhook_app").find(tx, app));
   }

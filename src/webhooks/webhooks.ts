@@ -163,7 +163,7 @@ export class Webhooks {
     this.dispatcher.lookAgain();
   }
 
-  /** Erases the stored data about a person. Returns the numbers of erased payloads and responses. */
+  /** Erases the data about a person that deliveries and events contain. Returns the numbers of erased payloads and responses. */
   erase(ids: readonly string[]): Promise<Readonly<Record<string, number>>> {
     return eraseFromDeliveries(this.deps.database, ids);
   }

@@ -96,7 +96,7 @@ test("the files are checked until the certificate is closed, which does not keep
   const cleared = spyOn(globalThis, "clearInterval").mockImplementation(() => {});
   for (const spy of [started, cleared]) afterThisTest(() => spy.mockRestore());
   certificate.follow(observer);
-  // A renewal is noticed after five seconds at the latest.
+  // The server notices a renewal of the certificate after five seconds at the latest.
   expect(timers).toMatchObject([{ everyMs: 5_000, isUnreferenced: true }]);
   writeFileSync(certFile, renewedCertificate);
   writeFileSync(keyFile, renewedKey);

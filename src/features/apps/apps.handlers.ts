@@ -5,7 +5,7 @@ import type { Transaction } from "#storage/database";
 import type { updateApp } from "./apps.contract.ts";
 import { findApp, saveMigrations } from "./apps.store.ts";
 
-/** VER-7e: switches migrations on or off for an app. Migrations that are not in the request do not change. */
+/** VER-7e: switches migrations on or off for an app. The request does not change migrations that it does not name. */
 export async function handleUpdateApp(request: OperationRequest<Static<typeof updateApp.params>>, tx: Transaction) {
   const { node, params } = request;
   await tx.lock("app", node.id);

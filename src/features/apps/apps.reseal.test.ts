@@ -33,7 +33,7 @@ onEachDatabase("D-171: the sealing key is replaced", (database) => {
   const open = async () => {
     const keys = ownKeys();
     const control = await openControl({ database, world, keys });
-    // The old secret of the app is kept, and is sealed as well.
+    // The replaced secret of the app is still stored, and it is sealed as well.
     await control.request("PATCH", "nodes/apps/10000", { secret: "another secret" });
     return { ...control, keys, exported: async () => (await exportWorld(control.plaza.world, control.plaza.registry, { secrets: true })).apps };
   };
@@ -56,7 +56,7 @@ onEachDatabase("D-171: the sealing key is replaced", (database) => {
     expect(sealed).toHaveLength(3 * APPS + 1);
     expect(sealed.filter((value) => !value.startsWith(plaza.world.sealer.prefix))).toEqual([]);
     expect(await cursorStatus()).toBe(200);
-    // Values that the current key has sealed do not change.
+    // The job does not change values that the current key has sealed.
     await plaza.world.database.write((tx) => plaza.world.ports.get("sealed_values").schedule(tx, plaza.world));
     await plaza.world.work.runDue();
     expect(new Set(await sealedValues(plaza))).toEqual(new Set(sealed));

@@ -39,7 +39,8 @@ function isOpened(sealer: Sealer, sealed: string): boolean {
 
 /**
  * The job that seals all secrets with the new key. After each transaction every value is sealed with one of the world's keys, so the process may end
- * at any time: the next run of the job reads all apps again and seals the remaining values. The job is scheduled again until no previous key is left.
+ * at any time: the next run of the job reads all apps again and seals the remaining values. The job that seals secrets is scheduled again until no
+ * previous key is left.
  */
 export const resealJob: JobKind<World> = {
   kind: KIND,

@@ -71,7 +71,7 @@ export async function findApp(reader: Reader, id: string): Promise<AppFacts | un
 
 const appNames = sql`SELECT CAST(a.id AS TEXT) AS id, a.name FROM apps a WHERE a.id > 0`;
 
-/** Returns a map from the ids of apps to their names. Ids of missing apps are left out. */
+/** Returns a map from the ids of apps to their names. The map leaves out the ids of missing apps. */
 export async function findAppNames(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await allWithIds<Pick<AppRow, "id" | "name">>(reader, appNames, "a.id", ids);
   return new Map(rows.map(({ id, name }) => [id, name]));
@@ -91,7 +91,7 @@ export async function resealSecret(tx: Transaction, { id, sealed_secret }: AppFa
   tx.invalidate(appFact, id);
 }
 
-/** Returns the number of sealed secrets that do not begin with `prefix`. `prefix` must contain no wildcard of LIKE. */
+/** Returns the number of sealed secrets that do not begin with `prefix`. The text `prefix` must contain no wildcard of LIKE (`%` or `_`). */
 export async function countSealedOtherwise(reader: Reader, prefix: string): Promise<number> {
   const row = await reader.get<{ n: number }>(sql`SELECT COUNT(*) AS n FROM apps a WHERE a.sealed_secret NOT LIKE ${`${prefix}%`}`);
   return row?.n ?? 0;

@@ -42,7 +42,7 @@ const chatappBusinessApiData: Field<SubscribedAppRow> = {
 
 /**
  * H2-2, H2-4, D-303: the field with the address that gets the account's webhooks instead of the app's own callback. Every caller who may read the
- * list of subscribed apps gets the field. The field is absent if no override is set.
+ * list of subscribed apps gets the field. The field of an override is absent if no override is set.
  */
 const overrideCallbackUri: Field<SubscribedAppRow> = {
   schema: Type.String(),

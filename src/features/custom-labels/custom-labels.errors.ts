@@ -13,7 +13,7 @@ export const unknownUserError = defineError({
 export const unknownUser = (parameter: string): GraphError =>
   new GraphError(unknownUserError, "(#100) No matching user found", { data: { parameter } });
 
-/** D-40: the error for a name that another label of the page has. The error contains the id of the label that has the name. */
+/** D-40: the error for a name that another label of the page has. The error about a used name contains the id of the label that has the name. */
 export const duplicateLabelName = (existing: string): GraphError =>
   invalidParameter("page_label_name", `is already used by the label ${existing} of this page`, { label_id: existing });
 

@@ -41,7 +41,7 @@ onEachDatabase("names of labels", (database) => {
   });
 
   test("D-40, D-82: the error names the label with the name, even on a full page; a name in another case is then one label too many", async () => {
-    // The label with the larger id is stored first.
+    // The test stores the label with the larger id first.
     const labels = [
       { id: "50012", page: "2001", name: "VIP" },
       { id: "5003", page: "2001", name: "vip" },

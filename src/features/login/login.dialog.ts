@@ -1,6 +1,6 @@
 /**
- * The login dialog (D-381): turns the request of an app into a form, and the person's choices into a code or a token. `http/routes/login-route.ts`
- * makes the pages.
+ * The login dialog (D-381): turns the request of an app into a form, and the person's choices into a code or a token. The file
+ * `http/routes/login-route.ts` makes the HTML pages of the dialog.
  */
 
 import { hashOf } from "#auth/tokens";
@@ -95,8 +95,8 @@ export async function openDialog(
 }
 
 /**
- * Handles the form that the person sent. If `isChosen` is true, the form of the dialog must say who the person is. If `isChosen` is false, the form
- * must belong to a person who signed in.
+ * Handles the form of the login dialog that a person sent. If `isChosen` is true, the form of the dialog must say who the person is. If `isChosen` is
+ * false, the form must belong to a person who signed in.
  */
 export async function answerDialog(
   world: World,

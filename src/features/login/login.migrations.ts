@@ -14,7 +14,7 @@ export const loginMigrations: readonly Migration[] = [
       // This table has the tokens that came from each code. If a code is sent again, Plaza revokes the tokens that the code was exchanged for.
       "CREATE TABLE login_tokens (token BIGINT PRIMARY KEY, code TEXT NOT NULL) WITHOUT ROWID",
       "CREATE INDEX login_tokens_by_code ON login_tokens (code)",
-      // The column `status` is `granted` or `declined`.
+      // The column `status` of a permission has the value `granted` or `declined`.
       `CREATE TABLE login_permissions (app BIGINT NOT NULL, person BIGINT NOT NULL, permission TEXT NOT NULL, status TEXT NOT NULL,
         PRIMARY KEY (app, person, permission)) WITHOUT ROWID`,
       // This index finds the permissions of a deleted person.

@@ -14,7 +14,7 @@ import type { Reader, Transaction } from "#storage/database";
 import { scheduleDeauthorization } from "./login.callbacks.ts";
 import { deletePermissions, hasPermissions, listPermissions, type Permission, savePermission } from "./login.store.ts";
 
-/** The permission that a person grants with each login. */
+/** The permission that a person grants with every login, whether or not the app requests the permission. */
 export const ALWAYS = "public_profile";
 
 /** Returns whether the person has logged in to the app: the app has a stored permission or a valid token of the person. */

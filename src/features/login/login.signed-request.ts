@@ -8,8 +8,8 @@ type Payload = Readonly<Record<string, unknown>>;
 const signatureOf = (encoded: string, secret: string): Buffer => createHmac("sha256", secret).update(encoded).digest();
 
 /**
- * Returns a signed request: the signature, a dot, and the payload. Signature and payload are in base64url. The signature is the HMAC-SHA256 of the
- * encoded payload with the secret.
+ * Returns a signed request: the signature, a dot, and the payload. The signature and the payload of a signed request are encoded in base64url. The
+ * signature is the HMAC-SHA256 of the encoded payload with the secret.
  */
 export function signedRequest(payload: Payload, secret: string): string {
   const encoded = Buffer.from(JSON.stringify({ algorithm: ALGORITHM, ...payload })).toString("base64url");

@@ -4,7 +4,9 @@ import { allWithIds } from "#storage/id-lists";
 import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, type Sql, sql } from "#storage/sql";
 
-/** The permissions that a person granted in the login dialog, and that the app gets when it exchanges a code. Times are in Unix seconds. */
+/**
+ * The permissions that a person granted in the login dialog, and that the app gets when it exchanges a code. Times in this file are in Unix seconds.
+ */
 export interface Grant {
   readonly app: NodeId;
   readonly person: NodeId;

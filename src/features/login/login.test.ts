@@ -26,7 +26,7 @@ const BROWSER = "b".repeat(32);
 const query = (given: Record<string, string> = {}) =>
   new URLSearchParams({ client_id: "1001", redirect_uri: BACK, scope: SCOPES, state: "x&y", ...given });
 
-/** Opens the login dialog and sends its form, as a person does in a browser. Returns the address to which the person comes back. */
+/** Opens the login dialog and sends its form, as a person does in a browser. Returns the address to which the dialog sends the person back. */
 async function locationOf(
   plaza: TestPlaza,
   given: Record<string, string> = {},
@@ -156,7 +156,7 @@ onEachDatabase("login", (database) => {
     expect([await statusOf(later, "email"), await statusOf(later, "pages_show_list")]).toEqual(["declined", "granted"]);
     const asked = await tokenOf(plaza, { auth_type: "reauthenticate,rerequest" });
     expect(await statusOf(asked, "email")).toBe("granted");
-    // A permission that was taken back counts as declined.
+    // A permission that the person has taken back counts as declined.
     await plaza.delete("/v26.0/me/permissions", { bearer: asked, query: { permission: "email" } });
     expect(await statusOf(await tokenOf(plaza, {}), "email")).toBe("declined");
     await plaza.delete("/v26.0/me/permissions", { bearer: asked, query: { permission: "public_profile" } });

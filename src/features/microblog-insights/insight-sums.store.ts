@@ -89,7 +89,7 @@ const summed = (selects: readonly string[]): SqlText => ({
 
 const inRange = summed(stretchesOf(0, 1).map(({ span }) => stretch("s.value", span)));
 
-/** Returns the counts from `since` (included) to `until` (not included), by label. Labels without a count are left out (D-54). */
+/** Returns the counts from `since` (included) to `until` (not included), by label. The result leaves out labels without a count (D-54). */
 export function sumRange(reader: Reader, target: NodeId, metric: Counted, since: number, until: number): Promise<Sum[]> {
   const values = stretchesOf(since, until).flatMap(({ from, to }): SqlValue[] => [target, metric, from, to]);
   return reader.all({ query: inRange, values });
@@ -97,13 +97,16 @@ export function sumRange(reader: Reader, target: NodeId, metric: Counted, since:
 
 const untilMoment = summed([stretch("s.value", LONGEST_SPAN), ...stretchesOf(0, 1).map(({ span }) => stretch("-s.value", span))]);
 
-/** Returns the counts before `until`, by label. The counts at and after `until`, which are usually zero, are subtracted from the total counts. */
+/**
+ * Returns the counts of activities before the time `until`, by label. The counts at and after `until`, which are usually zero, are subtracted from
+ * the total counts.
+ */
 export function sumUntil(reader: Reader, target: NodeId, metric: Counted, until: number): Promise<Sum[]> {
   const later = stretchesOf(until, END_OF_TIME).flatMap(({ from, to }): SqlValue[] => [target, metric, from, to]);
   return reader.all({ query: untilMoment, values: [target, metric, 0, END_OF_TIME, ...later] });
 }
 
-/** Returns the counts of the days that start at or after `since` and before `until`. Days without activity have no row. */
+/** Returns the counts of the days that start at or after `since` and before `until`. The result has no row for days without activity. */
 export function listDays(reader: Reader, target: NodeId, metric: Counted, since: number, until: number): Promise<{ start: number; value: number }[]> {
   return reader.all(sql`
     SELECT s.start, s.value FROM insight_sums s

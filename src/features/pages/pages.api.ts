@@ -10,7 +10,7 @@ import type { ListPage, PageRequest } from "#storage/keyset";
 
 interface PagePort {
   findName(reader: Reader, page: NodeId): Promise<string | undefined>;
-  /** Returns a map from the ids of pages to their names. An id that is not the id of a page is left out. */
+  /** Returns a map from the ids of pages to their names. The map leaves out an id that is not the id of a page. */
   findNames(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Lists the pages on which a user has a role, ordered by id. `tasks` is a JSON list of the user's tasks on the page. */
   pagesOf(reader: Reader, user: NodeId, page: PageRequest): Promise<ListPage<{ id: string; name: string; tasks: string }>>;

@@ -44,7 +44,7 @@ export const pageTable = nodeTable<PageRow>({ table: "pages", nodeType: "page", 
 
 const selectAll = append(pageTable.select, "WHERE t.id > 0");
 
-/** Returns a map from the ids of pages to their names. An id that is not the id of a page is left out. */
+/** Returns a map from the ids of pages to their names. The map leaves out an id that is not the id of a page. */
 export async function findPageNames(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await allWithIds<PageRow>(reader, selectAll, "t.id", ids);
   return new Map(rows.map(({ id, name }) => [id, name]));

@@ -30,7 +30,7 @@ onEachDatabase("a persona of a world file", (database) => {
     expect(await findEntry(plaza, "personas", "5109")).toEqual(stored);
     await expect(changeEntry(plaza, "personas", "5109", { page: "2002" })).rejects.toThrow("cannot change");
     expect(await findEntry(plaza, "personas", "5109")).toEqual(stored);
-    // A node of another type is not a persona.
+    // The id of a node of another type is not accepted as the id of a persona.
     expect(await findEntry(plaza, "personas", "2001")).toBeUndefined();
   });
 });

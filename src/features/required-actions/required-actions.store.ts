@@ -33,7 +33,7 @@ export const actionTable = ownedNodeTable<ActionRow>({
   columns: ["title", "description", "due_date", "status", "status_time"],
 });
 
-/** Lists the actions of an app, ordered by due date, then by id (D-50). Actions without a due date are last. */
+/** Lists the actions of an app, ordered by due date, then by id (D-50). Actions without a due date come at the end of the list. */
 export const listActionsOfApp = (reader: Reader, app: NodeId): Promise<ActionRow[]> =>
   reader.all<ActionRow>(
     append(actionTable.select, "WHERE t.app = ? ORDER BY CASE WHEN t.due_date IS NULL THEN 1 ELSE 0 END, t.due_date, t.id", [app]),

@@ -32,8 +32,8 @@ function rowOf({ description = undefined, due_date = undefined, ...rest }: Stati
 }
 
 /**
- * The number of last bits that are removed from a minted id. Ids that Plaza makes may have 63 bits. Without its last ten bits, such an id is below
- * 2^53 (D-02), and later ids are still greater than earlier ids.
+ * The number of last bits that are removed from an id that Plaza makes for a required action. Ids that Plaza makes may have 63 bits. Without its last
+ * ten bits, such an id is below 2^53 (D-02), and later ids are still greater than earlier ids.
  */
 const SURPLUS_BITS = 10n;
 

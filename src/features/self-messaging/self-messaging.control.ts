@@ -1,4 +1,7 @@
-/** The control routes that simulate the actions of a person in the app. Plaza sends the webhook of each action (operating.md: in-app). */
+/**
+ * The control routes that simulate the actions of a person in the app. For each simulated action, Plaza sends the webhook that the action causes
+ * (operating.md: in-app).
+ */
 import { type Static, Type } from "typebox";
 import { badRequest, unprocessable } from "#control-contract/errors";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";

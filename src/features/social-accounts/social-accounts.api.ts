@@ -22,12 +22,12 @@ export interface SocialAccountFacts {
 }
 
 interface SocialAccountPort {
-  /** Lists accounts ordered by id. `page` has the greatest number of accounts to return. */
+  /** Lists accounts ordered by id. The parameter `page` says how many accounts the function returns at most. */
   listAccounts(reader: Reader, page: PageRequest): Promise<readonly SocialAccountFacts[]>;
   findAccount(reader: Reader, account: NodeId): Promise<SocialAccountFacts | undefined>;
   /** Returns the accounts of the page, ordered by id. */
   accountsOfPage(reader: Reader, page: NodeId): Promise<readonly SocialAccountFacts[]>;
-  /** Returns a map from the ids of accounts to their usernames. Ids of missing accounts are left out. */
+  /** Returns a map from the ids of accounts to their usernames. The map leaves out the ids of missing accounts. */
   findUsernames(reader: Reader, accounts: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 

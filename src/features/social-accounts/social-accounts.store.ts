@@ -49,7 +49,7 @@ export async function findSocialAccount(reader: Reader, id: string): Promise<Soc
 
 const usernames = sql`SELECT CAST(a.id AS TEXT) AS id, a.username FROM social_accounts a WHERE a.id > 0`;
 
-/** Returns a map from the ids of accounts to their usernames. Ids of missing accounts are left out. */
+/** Returns a map from the ids of accounts to their usernames. The map leaves out the ids of missing accounts. */
 export async function findUsernames(reader: Reader, accounts: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await allWithIds<{ id: string; username: string }>(reader, usernames, "a.id", accounts);
   return new Map(rows.map(({ id, username }) => [id, username]));

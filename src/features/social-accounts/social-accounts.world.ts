@@ -32,8 +32,8 @@ export const socialAccountSection = section({
   list: listSocialAccounts,
   async replace(tx, given) {
     await certain(deleteSocialAccount(tx, given.id), "replace the social account");
-    // The account's own id is not in use, because the stored account was deleted a moment ago. If the insertion fails, the social-scoped id must be
-    // in use.
+    // The account's own id is not in use, because the stored account was deleted a moment ago. If the account cannot be inserted, the reason must be
+    // that its social-scoped id is already in use.
     if (!(await insertSocialAccount(tx, accountOf(given)))) throw new TakenProblem("social_scoped_id", `${given.social_scoped_id} is already in use`);
   },
   remove: deleteSocialAccount,

@@ -5,7 +5,7 @@ import type { PageRequest } from "#storage/keyset";
 import type { Row } from "#storage/sql";
 
 interface UserPort {
-  /** Lists people ordered by id. `page` has the greatest number of people to return. */
+  /** Lists people ordered by id. The parameter `page` says how many people the function returns at most. */
   listPeople(reader: Reader, page: PageRequest): Promise<readonly { readonly id: string; readonly name: string }[]>;
   findPerson(reader: Reader, id: NodeId): Promise<{ readonly id: string; readonly name: string } | undefined>;
 }

@@ -34,7 +34,7 @@ interface OverridePort {
 }
 
 interface OverrideWritesPort {
-  /** Stores the address of an override. The caller must have verified the address. */
+  /** Stores the address of an override. The caller must have verified the override's address. */
   save(tx: Transaction, account: NodeId, app: NodeId, number: NodeId | undefined, uri: string): Promise<void>;
   remove(tx: Transaction, account: NodeId, app: NodeId, number: NodeId | undefined): Promise<void>;
   /** Removes all overrides of the app for the account and for the account's numbers. */

@@ -75,7 +75,7 @@ const subscription: FieldSet<ShownSubscriptionRow> = {
   fields: {
     object: { schema: Type.String(), policy: appSubscriptions },
     callback_url: { schema: Type.String(), policy: appSubscriptions },
-    /** The field is true if the callback is verified. Plaza sends events only to verified callbacks. */
+    /** The field `active` is true if the callback is verified. Plaza sends events only to verified callbacks. */
     active: { schema: Type.Boolean(), policy: appSubscriptions, of: (row) => row.is_verified === 1 },
     fields: { schema: names, policy: appSubscriptions, of: (row) => JSON.parse(row.fields) },
   },

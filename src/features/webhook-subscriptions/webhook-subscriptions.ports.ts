@@ -27,7 +27,7 @@ import {
 } from "./webhook-subscriptions.store.ts";
 import { isSubscribable } from "./webhook-subscriptions.unserved.ts";
 
-/** A callback in a world file. The callback counts as verified unless `verified` is false. */
+/** A callback in a world file. A callback in a world file counts as verified unless the property `verified` is false. */
 interface CallbackEntry {
   readonly url: string;
   readonly verify_token?: string;

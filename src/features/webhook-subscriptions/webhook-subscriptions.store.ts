@@ -147,7 +147,7 @@ export async function saveRetiredSecret(tx: Transaction, app: NodeId, { sealed_s
   tx.invalidate(appFact, app);
 }
 
-/** Returns the number of sealed values that do not begin with `prefix`. `prefix` must contain no wildcard of LIKE. */
+/** Returns the number of sealed values that do not begin with `prefix`. The text `prefix` must contain no wildcard of LIKE (`%` or `_`). */
 export async function countSealedOtherwise(reader: Reader, prefix: string): Promise<number> {
   const row = await reader.get<{ n: number }>(sql`
     SELECT (SELECT COUNT(*) FROM retired_app_secrets r WHERE r.sealed_secret NOT LIKE ${`${prefix}%`})

@@ -261,8 +261,8 @@ export class Connection implements Writing {
 }
 
 /**
- * The options for TLS. The TLS server name must not be an IP address (RFC 6066); without a server name the runtime verifies the certificate for the
- * address. At least one TLS option must be set, because otherwise the runtime would not begin a TLS handshake.
+ * Returns the options for TLS. The TLS server name must not be an IP address (RFC 6066); without a server name the runtime verifies the certificate
+ * for the address. At least one TLS option must be set, because otherwise the runtime would not begin a TLS handshake.
  */
 const tlsOptions = ({ ca, serverName }: EndpointTls): Bun.TLSOptions => ({
   rejectUnauthorized: true,

@@ -27,7 +27,7 @@ export class Deadlines {
     clearTimeout(this.#timer);
     this.#timerAtMs = atMs;
     this.#timer = setTimeout(() => this.#sweep(), Math.max(0, Math.ceil(atMs - performance.now())));
-    // The timer must not keep the program running. The sockets of running requests keep the program running.
+    // The timer of deadlines must not keep the program running. The sockets of running requests keep the program running.
     this.#timer.unref();
   }
 
@@ -43,7 +43,7 @@ export class Deadlines {
   }
 }
 
-/** A connection that can be closed at once. */
+/** A connection that a deadline can close at once. */
 interface Closable {
   close(problem?: FailureKind): void;
 }
@@ -54,7 +54,7 @@ export class Deadline {
   #hasPassed = false;
   #stop: ((error: RequestFailed) => void) | undefined;
 
-  /** `endMs` is monotonic time. The function `leave` is called when the request has ended, to remove the request's deadline. */
+  /** The time `endMs` is monotonic time. The function `leave` is called when the request has ended, to remove the request's deadline. */
   constructor(
     readonly endMs: number,
     readonly leave: () => void,

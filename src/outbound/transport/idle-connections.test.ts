@@ -11,7 +11,7 @@ const newPool = (): ConnectionPool => {
   return pool;
 };
 
-/** A connection that waits for a request. */
+/** Makes an idle connection, which waits for a request. */
 function waiting() {
   const one = { isOpen: true, idleSinceMs: 0, closes: 0 };
   const connection = Object.assign(one, {
@@ -48,7 +48,7 @@ test("the last used one is taken first, and none that is closed, of another endp
   expect([second.closes, first.closes, pool.take("a"), pool.take("c")]).toEqual([1, 0, undefined, undefined]);
   other.isOpen = false;
   expect([pool.take("b"), other.closes]).toEqual([undefined, 1]);
-  // A closed connection is not kept.
+  // The pool does not keep a closed connection.
   const gone = waiting();
   gone.isOpen = false;
   pool.give("a", gone);

@@ -11,7 +11,7 @@ export interface TransportRequest {
   readonly request: OutboundRequest;
   /** The value of the `Host` header. */
   readonly authority: string;
-  /** The path and the query. */
+  /** The path and the query of the request. */
   readonly path: string;
 }
 
@@ -81,7 +81,10 @@ export class ConnectionPool {
   #sweeper: ReturnType<typeof setInterval> | undefined;
   #isClosed = false;
 
-  /** The key of an endpoint. Two endpoints have the same key if a connection to one endpoint can be used for the other endpoint. */
+  /**
+   * Returns the key under which the idle connections to an endpoint are stored. Two endpoints have the same key if a connection to one endpoint can
+   * be used for the other endpoint.
+   */
   keyOf({ address, port, tls }: Endpoint): string {
     if (tls === undefined) return `${address} ${port}`;
     return `${address} ${port} ${tls.serverName ?? ""} ${tls.ca === undefined ? "" : Bun.hash(tls.ca)}`;

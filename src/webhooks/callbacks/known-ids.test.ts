@@ -42,7 +42,7 @@ test("twenty thousand addresses are remembered, each counted once; one more star
   const addAll = async (from: number, to: number): Promise<void> => {
     for (let n = from; n <= to; n++) await idFor(String(n % 100), `https://a/${n}`);
   };
-  /** Whether the id is known. The look-up itself does not add the id to the known ids. */
+  /** Whether the process remembers the callback's id. The check itself does not add the id to the remembered ids. */
   const isKnown = async (n: number): Promise<boolean> => {
     const before = asked.length;
     await callbacks.idFor(transaction([]), String(n % 100), `https://a/${n}`);

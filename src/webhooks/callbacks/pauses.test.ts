@@ -22,7 +22,7 @@ onEachDatabase("pauses", (kind) => {
   const callbackOf = async ({ database }: WebhookFixture, { url }: Receiver) =>
     (await listCallbacks(database.reader, { limit: 100 })).rows.find((one) => one.url === url);
 
-  /** Emits an event every 12 hours, until the time is over. */
+  /** Emits an event every 12 hours, until the given time has passed. */
   async function emitFor(fixture: WebhookFixture, seconds: number): Promise<void> {
     for (let passed = 0; passed < seconds; passed += 12 * HOUR) {
       await fixture.emit("4009", { at: passed });
@@ -79,7 +79,7 @@ onEachDatabase("pauses", (kind) => {
     await fixture.advance(HOUR);
     expect(valuesAt(receiver)).toContainAllValues([{ n: 1 }, { n: 2 }, { n: 3 }, { at: 5 * DAY }]);
     expect(await callbackOf(fixture, receiver)).toMatchObject({ failing_since_ms: null, alerted_ms: null, paused_ms: null, probe_due_ms: null });
-    // The retries of the past days become due.
+    // After a day, the retries of deliveries from the past days become due.
     await fixture.advance(DAY);
     expect((await deliveries(fixture)).filter(({ status }) => status !== 2 && status !== 3)).toEqual([]);
     expect(fixture.pauses).toHaveLength(1);

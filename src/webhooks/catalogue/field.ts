@@ -20,7 +20,7 @@ export interface ExampleEvent {
   readonly nowMs: number;
 }
 
-/** The definition of a field. By default, an entry contains the field's updates in `changes`, and overrides do not apply to these updates. */
+/** The definition of a webhook field. By default, an entry contains the field's updates in `changes`, and overrides do not apply to these updates. */
 interface FieldDefinition<S extends TSchema> {
   readonly object: WebhookObject;
   readonly field: string;

@@ -8,7 +8,7 @@ export interface Attempt {
   readonly timestamp?: number;
   /** The HTTP status of the response; undefined if no response came. */
   readonly status?: number;
-  /** The real time that the request took. */
+  /** The real time in ms that the request took. */
   readonly latency_ms?: number;
   /** The first bytes of the response, as text. */
   readonly answer?: string;

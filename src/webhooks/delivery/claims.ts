@@ -82,7 +82,7 @@ export interface Claims {
   readonly views: readonly ClaimView[];
 }
 
-/** The id from which a search among the entities starts. The id of every entity is greater. */
+/** The id after which a search among the entities starts. The id of every entity is greater. */
 export const FIRST_ENTITY = "0";
 
 /** D-62: the greatest number of updates in one POST. */
@@ -101,7 +101,7 @@ const GIVEN_BACK_MAX = 512;
 
 export interface ClaimTurn {
   readonly fence: number | Promise<number>;
-  /** World time of the claim. */
+  /** The world time at which the claim was made. */
   readonly nowMs: number;
   readonly fields: FieldCatalogue;
 }

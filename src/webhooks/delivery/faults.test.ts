@@ -1,4 +1,4 @@
-/** Webhooks with faults that are made on purpose (D-150). */
+/** Tests deliveries of webhooks with faults that a tester has ordered (D-150). */
 import { expect, test } from "bun:test";
 import { Faults } from "#graph/worlds/fault-injection";
 import { onEachDatabase } from "#harness/databases";

@@ -4,8 +4,8 @@
  */
 
 /**
- * The real time between two checks. Between two checks, a queue that may send has sent its oldest delivery, because an attempt takes 15 s at most
- * (D-62).
+ * The real time between two checks for overdue deliveries. Between two checks, a queue that may send has sent its oldest delivery, because an attempt
+ * takes 15 s at most (D-62).
  */
 export const CHECK_EVERY_MS = 30_000;
 
@@ -21,7 +21,7 @@ export class OverdueWatch {
   #oldest: ReadonlyMap<string, OldestWaiting> = new Map();
   #checkAtMs = 0;
 
-  /** Returns the real time until the next check. */
+  /** Returns the real time until the next check for overdue deliveries. */
   waitMs(monotonicMs: number): number {
     return Math.max(0, this.#checkAtMs - monotonicMs);
   }

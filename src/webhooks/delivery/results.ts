@@ -17,9 +17,9 @@ import { DELIVERED, FAILED, NO_CALLBACK, type ResultRow, saveMove, saveResults, 
 export interface Result {
   readonly claimed: Claimed;
   readonly outcome: Outcome;
-  /** Whether the delivery used a slot of its queue's concurrency window. A delivery without a slot was given back without an attempt. */
+  /** Whether the delivery used a slot of its queue's concurrency window. A delivery that used no slot was given back without an attempt. */
   readonly wasSent: boolean;
-  /** World time of the result. */
+  /** The world time at which the attempt ended. */
   readonly atMs: number;
 }
 

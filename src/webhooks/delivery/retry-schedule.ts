@@ -22,7 +22,7 @@ export const RETRY_OFFSETS_MS: readonly number[] = [
 
 const JITTER = 0.1;
 
-/** An attempt that failed; all times are world time. */
+/** An attempt that failed. All times of the attempt are world time. */
 export interface FailedAttempt {
   /** The time at which the first attempt at the delivery began. */
   readonly firstMs: number;
@@ -34,8 +34,8 @@ export interface FailedAttempt {
 
 /**
  * Returns the world time of the next attempt; undefined if there is no next attempt. Times of the retry table that have passed (because somebody
- * moved the clock, or the program did not run) are skipped. No wait is longer than in the table, even after an attempt that came early (D-137).
- * `share` is a random number from 0 to 1.
+ * moved the clock, or the program did not run) are skipped. No wait is longer than in the table, even after an attempt that came early (D-137). The
+ * parameter `share` is a random number from 0 to 1, which shortens the wait.
  */
 export function nextRetryMs({ firstMs, startedMs, tries }: FailedAttempt, nowMs: number, share: number): number | undefined {
   const passedMs = nowMs - firstMs;

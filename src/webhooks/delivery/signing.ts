@@ -13,9 +13,9 @@ export interface SignedParts {
 }
 
 /**
- * Makes the signature headers. `secrets` are the currently valid secrets of the receiving app, the newest first; after a change of the secret, both
- * the old and the new secret sign for a time. The Standard Webhooks library of a receiver expects the app's secret as `whsec_` and the base64 of the
- * secret's UTF-8 bytes.
+ * Makes the signature headers of a delivery's POST. `secrets` are the currently valid secrets of the receiving app, the newest first; after a change
+ * of the secret, both the old and the new secret sign for a time. The Standard Webhooks library of a receiver expects the app's secret as `whsec_`
+ * and the base64 of the secret's UTF-8 bytes.
  */
 export function signatureHeaders(secrets: readonly string[], { webhookId, timestamp, body, hasSha1 = false }: SignedParts): Record<string, string> {
   const signed = `${webhookId}.${timestamp}.${body}`;

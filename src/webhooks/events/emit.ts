@@ -97,8 +97,8 @@ function report({ observer }: Outbox, tx: Transaction, { object, field }: Webhoo
 }
 
 /**
- * Whether the catalogue has the field. An event of an unknown field cannot be sent, because only the catalogue says under which key of an entry a
- * field's updates are sent.
+ * Whether the catalogue of webhook fields has the field. An event of an unknown field cannot be sent, because only the catalogue says under which key
+ * of an entry a field's updates are sent.
  */
 function isKnown(outbox: Outbox, tx: Transaction, field: WebhookField, { entity, payload }: WebhookEvent): boolean {
   if (!outbox.fields.has(field)) {

@@ -151,7 +151,7 @@ onEachDatabase("waiting deliveries", (kind) => {
     expect(await take(9, NOW)).toBe(false);
     expect(await take(9, NOW + 10)).toBe(true);
     expect(await take(11, NOW)).toBe(false);
-    // The callback 100 works again.
+    // From here on, the callback 100 works again.
     await database.write((tx) =>
       saveHealth(tx, "100", { failing_since_ms: null, last_failure_ms: null, alerted_ms: null, paused_ms: null, probe_due_ms: NOW }),
     );

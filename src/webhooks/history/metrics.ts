@@ -1,7 +1,7 @@
 /** Counts attempts by callback and field, for `/metrics`. */
 import type { AttemptSeen, BrokenPayload, WebhookObserver } from "../observer.ts";
 
-/** The upper edges of the histogram, in ms. Most receivers respond in a few ms, and the time limit is 15 s (D-62). */
+/** The upper edges of the intervals of the histogram of latencies, in ms. Most receivers respond in a few ms, and the time limit is 15 s (D-62). */
 export const ATTEMPT_EDGES_MS: readonly number[] = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 15_000];
 
 export interface AttemptMetrics {

@@ -23,7 +23,7 @@ export async function deleteEnded(tx: Transaction, beforeMs: number, limit: numb
   return heads.length;
 }
 
-/** Removes all deliveries of some POSTs. A POST has at most a thousand deliveries. */
+/** Removes all deliveries that were sent in the given POSTs. The events of at most a thousand deliveries are in one POST. */
 async function deleteAll(tx: Transaction, rows: readonly Old[]): Promise<void> {
   const among = (column: string, ids: readonly string[]) => [`AND ${column} IN ${placeholders(ids.length)}`, ids] as const;
   const ids = rows.map(({ id }) => id);

@@ -55,7 +55,7 @@ export class EndpointQueue {
     return this.#window.isSlow;
   }
 
-  /** Whether the receiver fails nearly every request. */
+  /** Whether nearly every request to the receiver fails. */
   get isBreakerOpen(): boolean {
     return !this.#breaker.isClosed;
   }
@@ -164,8 +164,8 @@ export class EndpointQueue {
   }
 
   /**
-   * Holds a claimed delivery. Returns true if the delivery is to be sent now. Otherwise the method `takeSendable` returns the delivery when a slot of
-   * the concurrency window is free.
+   * Adds a claimed delivery to the deliveries that this process holds. Returns true if the delivery is to be sent now. Otherwise the method
+   * `takeSendable` returns the delivery when a slot of the concurrency window is free.
    */
   hold(claimed: Claimed, isHurried: boolean): boolean {
     this.#rate.take();
@@ -185,7 +185,7 @@ export class EndpointQueue {
     return this.#window.hasFreeSlot ? this.#unsent.shift() : undefined;
   }
 
-  /** Removes and returns all deliveries that were claimed ahead. */
+  /** Removes and returns all deliveries that were claimed before a slot was free for them. */
   takeUnsent(): readonly Claimed[] {
     return this.#unsent.splice(0);
   }

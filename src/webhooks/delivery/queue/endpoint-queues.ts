@@ -1,4 +1,7 @@
-/** The endpoint queues of a process. This module decides how many deliveries each queue may claim next, within the limits of the process. */
+/**
+ * The endpoint queues of a process, one for each callback. This module decides how many deliveries each queue may claim next, within the limits of
+ * the process.
+ */
 
 import type { CallbackRow } from "../../callbacks/callbacks.store.ts";
 import type { Callbacks } from "../../callbacks/callbacks.ts";
@@ -27,7 +30,7 @@ export interface EndpointQueuesOptions {
   readonly callbacks: Callbacks;
   /** The limit of deliveries a second to each callback; 0 means that there is no limit. */
   readonly perSecondMax: number;
-  /** Requests another turn after `ms` of real time. */
+  /** Requests another turn of the dispatcher after `ms` milliseconds of real time. */
   wakeIn(ms: number): void;
 }
 
@@ -38,7 +41,7 @@ export class EndpointQueues {
   readonly #reserved: EndpointQueue[] = [];
   #held = 0;
   #heldRetries = 0;
-  /** The position of the queue that comes first in the next turn. */
+  /** The position in the list of queues of the queue that may claim first in the next turn. */
   #rotation = 0;
 
   constructor(options: EndpointQueuesOptions) {
@@ -78,7 +81,7 @@ export class EndpointQueues {
     this.#reserved.length = 0;
   }
 
-  /** Holds a claimed delivery. Returns whether the delivery is to be sent now. */
+  /** Adds a claimed delivery to the deliveries that the process holds. Returns whether the delivery is to be sent now. */
   hold(claimed: Claimed, isHurried: boolean): boolean {
     this.#held++;
     if (claimed.isRetry) this.#heldRetries++;
