@@ -34,7 +34,7 @@ const asInteger = (id: string): Buffer => {
   return bytes;
 };
 
-/** The names of the person's ids and texts that are still in the bytes of the folder's files. */
+/** The names of those of the person's ids and texts whose bytes are still in the files of the folder. */
 function foundIn(folder: string, { user, psid, phone, text }: typeof ADA): string[] {
   // The server's socket in this folder is left out, because a socket is not a file that can be read.
   const names = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
@@ -59,7 +59,7 @@ test("D-172: erased data of a person are not in the files either, while the serv
   }
   expect(foundIn(data, ADA)).toEqual([]);
   expect(foundIn(data, BOB)).toEqual(["phone", "text", "user as a number", "psid as a number"]);
-  // The server goes on with the file that the erasure wrote anew.
+  // After the erasure has rewritten the database file, the server continues to work with the new file.
   expect((await plaza.control("GET", "nodes/live_comments?limit=1000")).body.data).toHaveLength(1_000);
   expect((await plaza.control("POST", "nodes/users", { name: "New" })).status).toBe(201);
   expect((await plaza.end()).code).toBe(0);

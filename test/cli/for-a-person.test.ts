@@ -62,7 +62,7 @@ describe("for a person", () => {
       expect(requests).toHaveLength(3);
       for (const [index, request] of requests.entries()) {
         const response = JSON.parse(await new Response(Bun.spawn(["sh", "-c", request.replace("curl", "curl -sS")]).stdout).text());
-        // In the second start, the label of the first start exists already.
+        // At the second start, the label that the first start created exists already.
         if (start === "first" || index !== 1) expect(response.error ?? response.code).toBeUndefined();
       }
       expect(await stop()).toBe(0);

@@ -45,7 +45,7 @@ test("D-170: plaza key creates, lists, revokes and replaces control keys", async
   expect(await key(["revoke", "--id", reader.id], reader.key)).toMatchObject({ code: 1, stderr: "plaza: this key may only read\n" });
   expect((await key(["revoke", "--id", reader.id], rotated.key)).code).toBe(0);
   expect((await key(["list"], reader.key)).code).toBe(1);
-  // Commander and the API name the wrong parameter.
+  // Both Commander and the API name the wrong parameter in their errors.
   expect(await key(["create"])).toMatchObject({ code: 2 });
   expect((await key(["rotate", "--overlap-seconds", "soon"], rotated.key)).stderr).toContain("overlap_seconds");
 });

@@ -84,7 +84,7 @@ export class RunningPlaza {
     return { code, stdout, stderr };
   }
 
-  /** Sends a request to the control API. `path` is below the world. */
+  /** Sends a request to the control API. `path` is the part of the URL after the world's name. */
   async control(
     method: string,
     path: string,
@@ -99,7 +99,7 @@ export class RunningPlaza {
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   }
 
-  /** Sends a request of page messaging. The token, by default the demo's page token, is in all three places. */
+  /** Sends a request of page messaging. The token, by default the demo's page token, is sent twice in the query and once in the header. */
   async page(path: string, token = "demo-page-token"): Promise<{ status: number; body: Record<string, unknown> }> {
     const address = `${this.ready.base_url}/v26.0/2001/${path}?access_token=${token}&oauth_token=${token}`;
     const response = await fetch(address, { headers: { authorization: `Bearer ${token}` } });

@@ -1,4 +1,4 @@
-/** Checks that long work shows its progress and logs are text on a terminal, and not elsewhere. */
+/** Checks that a command shows the progress of long work, and logs as text, only if its output is a terminal. */
 import { afterEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -35,7 +35,7 @@ test("an import", async () => {
   const text = await onTerminal([PROGRAM, "world", "import", file, "--data", "one"], folder);
   expect(text).toMatch(/import of 0\.\d MB, \d+ s/);
   expect(text).toMatch(/import █*░* \d+ % {2}[\d,]+ of 5,001 entries/);
-  // The progress is shown from the beginning, not only at the end.
+  // The command shows its progress from the start of the work, not only at the end.
   expect(text).toMatch(/import █*░+ \d{1,2} % {2}[\d,]+ of 5,001 entries/);
   expect(text).toEndWith("success: true\r\n");
   expect(await runPlaza(["world", "import", file, "--data", "two"], { cwd: folder })).toEqual({

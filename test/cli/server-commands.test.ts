@@ -63,7 +63,7 @@ test("a wrong key, a missing server, and a misspelt variable are reported", asyn
   expect(await status({ PLAZA_CONTROL_KYE: "replaced" })).toBe(
     "plaza: Plaza does not read the variable PLAZA_CONTROL_KYE; did you mean PLAZA_CONTROL_KEY?\n",
   );
-  // These variables belong to other programs, or to features; the command does not know the variables of features.
+  // Such environment variables belong to other programs or to features of Plaza, and the command does not know the variables of features.
   expect(await status({ PLAZA_SQUARE: "1", PLAZA_MESSAGES_MAX: "1" })).toBe("");
   const own = { PLAZA_CONTROL_URL: ready.control_url, PLAZA_CONTROL_KYE: "replaced" };
   expect((await runPlaza(["token", "list"], { cwd, env: own })).stderr).toContain("did you mean PLAZA_CONTROL_KEY?");
@@ -109,7 +109,7 @@ test("plaza logs reports that a followed world was deleted", async () => {
   const plaza = await startPlaza([], { cwd });
   writeFileSync(join(cwd, "world.json"), JSON.stringify({ apps: [{ id: "1001", name: "A" }], tokens: [{ token: "t", type: "app", app: "1001" }] }));
   expect((await runPlaza(["world", "new", "orders", "world.json"], { cwd })).code).toBe(0);
-  // Only a token of the world opens the world.
+  // A request opens a world only if the request has a token of this world.
   await fetch(`${plaza.ready.base_url}/w/orders/v26.0/2001`, { headers: { authorization: "Bearer t" } });
   const following = spawnPlaza(["logs", "--follow", "--world-name", "orders"], { cwd });
   const { value } = await following.stdout.getReader().read();
@@ -224,7 +224,7 @@ test("the control API can be reached only by its port: no file represents it tha
 });
 
 test("a command whose reader has closed the output ends quietly", () => {
-  // The command `true` ends at once. The command waits until `true` has ended, so that its first byte finds no reader.
+  // The command `true` ends at once. The shell starts `plaza` only after `true` has ended, so the first byte of the output finds no reader.
   const commands = ["start --help", "--version", "completion bash"];
   const ended = commands.map((words) => {
     const script = `exec 3> >(true); wait $!; "$0" ${words} >&3; echo $?`;

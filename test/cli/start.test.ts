@@ -209,7 +209,8 @@ describe("world files", () => {
       return BigInt(id as string);
     };
     const first = await minted("first");
-    // Each start has its own range of ids. So ids that do not belong to nodes are not repeated either, although no table shows that they are taken.
+    // Each start of the server has its own range of ids. So ids that do not belong to nodes are not used twice either, although no table
+    // records them.
     expect((await minted("second")) - first).toBeGreaterThan(900_000_000n);
   });
 });

@@ -1,4 +1,4 @@
-/** A program with a rejected promise that nobody awaits. The program still runs a moment later. */
+/** A program with a rejected promise that nobody awaits. The program would run for a moment longer if the rejection did not end it. */
 import { Log } from "#telemetry/log";
 import { outliveStrayFailures } from "#telemetry/stray-failures";
 

@@ -19,7 +19,7 @@ async function withWorkers(count: number): Promise<RunningPlaza> {
   return startPlaza(["--data", await (await sharedPostgres()).newDatabase(), "--workers", String(count)]);
 }
 
-/** Expects that every process that serves the port responds: each request has a connection of its own. */
+/** Expects a response from every process that serves the port, because each request opens a new connection. */
 async function allResponse(plaza: RunningPlaza, requests = 30): Promise<void> {
   for (let i = 0; i < requests; i++) expect((await plaza.page("custom_labels")).status).toBe(200);
 }
@@ -37,7 +37,7 @@ describe("--workers", () => {
   test("after a signal they accept no new connection, and a request that is still arriving is refused with a retry", async () => {
     const plaza = await withWorkers(2);
     const { hostname, port } = new URL(plaza.ready.base_url);
-    // A connection that an ended worker had accepted is cut off. A connection is refused only if no worker listens.
+    // A connection that an ended worker had accepted is cut off. The system refuses a connection only if no worker listens on the port.
     const isServing = () =>
       fetch(plaza.ready.base_url, { keepalive: false }).then(
         () => true,
@@ -48,7 +48,7 @@ describe("--workers", () => {
     const body = "page_label_name=slow";
     const head = `Host: ${hostname}\r\nAuthorization: Bearer demo-page-token\r\nExpect: 100-continue\r\nConnection: close\r\nContent-Length: ${body.length}`;
     client.write(`POST /v26.0/2001/custom_labels?access_token=demo-page-token&oauth_token=demo-page-token HTTP/1.1\r\n${head}\r\n\r\n`);
-    // The request's worker waits for the body.
+    // The worker that has accepted the request waits for the request's body.
     await once(client, "readable");
     const ended = plaza.end();
     while (await isServing()) await Bun.sleep(10);
@@ -89,7 +89,7 @@ describe("--workers", () => {
       await until(async () => (await statuses(token)) === "403");
       return isInTime;
     };
-    // A busy machine may be late once or twice.
+    // On a busy machine, a response may be late once or twice.
     let tries = 1;
     while (!(await isRevokedInTime())) tries++;
     expect(tries).toBeLessThanOrEqual(3);

@@ -42,7 +42,7 @@ describe("--watch", () => {
     writeFileSync(file, "");
     await isLogged("the file is empty");
     expect(await nameOf(plaza)).toBe("Bar");
-    // Replaces the file by renaming a new one, as editors do.
+    // Replaces the world file as editors do: a new file is written and renamed to the old name.
     writeFileSync(`${file}.new`, CAFE.replace("Cafe", "Pub"));
     renameSync(`${file}.new`, file);
     while ((await nameOf(plaza)) !== "Pub") await Bun.sleep(20);

@@ -67,7 +67,7 @@ async function runUnchanged(address: string, driver: (input: string) => string[]
   return run([PROGRAM, "exec", ...hosts, "--world", worldFile, "--", ...driver(input)], folder, env);
 }
 
-/** A machine may reach its package registries through a proxy, which would not find the server under test. */
+/** A machine may use a proxy to reach its package registries, and this proxy would not find the server under test. */
 const withoutProxy = { NO_PROXY: "127.0.0.1", no_proxy: "127.0.0.1" };
 
 const ofBoth = {
@@ -92,7 +92,7 @@ const ofBoth = {
   "delete a catalog": 33,
 };
 
-/** The rows of the table of uses in docs/compatibility.md: each has the use, and for each library whether the use was tested with it. */
+/** The rows of the table in docs/compatibility.md: each row has a use of a library, and says for each library whether the use was tested. */
 const documented = (): { use: string; python: boolean; node: boolean }[] =>
   [...readFileSync(join(import.meta.dir, "../../docs/compatibility.md"), "utf8").matchAll(/^\| ([^|]+) \| (yes|no)[^|]* \| (yes|no)[^|]* \|$/gm)].map(
     ([, use = "", python, node]) => ({ use, python: python === "yes", node: node === "yes" }),

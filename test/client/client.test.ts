@@ -6,7 +6,7 @@ interface Scripted {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** The connection ends without a response. */
+  /** This entry stands for a connection that ends without a response. */
   readonly isLost?: true;
 }
 

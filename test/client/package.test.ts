@@ -54,7 +54,7 @@ test("the guide's examples match the types of the package", () => {
   expect({ exitCode, problems: stdout.toString() }).toEqual({ exitCode: 0, problems: "" });
 });
 
-/** The folder of Deno, which is outside of the project's lock file, because that would get the binaries of systems that nobody here uses. */
+/** Deno's folder is outside of the project's lock file, because the lock file would otherwise list binaries for systems that nobody here uses. */
 const DENO = join(ROOT, ".tools/deno");
 
 async function installDeno(): Promise<void> {
@@ -70,7 +70,7 @@ async function installDeno(): Promise<void> {
   if ((await install.exited) !== 0) throw new Error(said);
 }
 
-/** The binary of Deno has 92 MB, which may take longer than the time limit of a test. */
+/** The binary of Deno has 92 MB, so its download may take longer than the time limit of a test. */
 beforeAll(installDeno, 600_000);
 
 /** The commands that run a module on each runtime. */

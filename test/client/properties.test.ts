@@ -9,7 +9,7 @@ import { signatureHeaders } from "#webhooks/delivery/signing";
 import { asciiJson, envelopeOf } from "#webhooks/events/envelope";
 
 const numRuns = tries(100, 5_000);
-/** Any code units, including halves of pairs, and texts of scripts whose case, spaces and digits differ from ASCII's. */
+/** The random texts have any UTF-16 code units, including unpaired surrogates, and scripts whose case, spaces and digits differ from ASCII. */
 const text = fc.oneof(
   fc.string({ unit: "binary" }),
   fc.string({ unit: "grapheme" }),

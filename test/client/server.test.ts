@@ -8,7 +8,7 @@ import { startReceiver } from "#harness/receiver";
 import { startServer } from "#harness/server";
 import { demoNodes } from "./demo-nodes.ts";
 
-/** The client is one of the profile strict, which does not have operations of the profile `clients` alone. */
+/** The client is the one for the response profile `strict`, which lacks the operations that only the profile `clients` has. */
 const endpoints = new Registry(features).endpoints.filter(({ access }) => access.surfaces.length > 0);
 
 test("the client has the operations of the contract, and no others", () =>
@@ -33,7 +33,7 @@ test("each operation of the client runs that operation of the server", async () 
       ...(nodeType === undefined ? [] : [id]),
       ...words,
     );
-    // Without parameters, many requests are refused; the refusal must come from the operation that was meant.
+    // Many requests without parameters are refused, and the test checks that the error comes from the operation that the client called.
     await Promise.resolve(graph.send(one)).catch(() => {});
     const headers = { authorization: `Bearer ${server.control_key}` };
     const log = (await (await fetch(`${server.control_url}/v1/worlds/default/requests?limit=1`, { headers })).json()) as {
@@ -126,7 +126,7 @@ describe("webhooks", () => {
     const url = "https://shop.example/hook?hub.mode=subscribe&hub.challenge=42&hub.verify_token=mine";
     expect(challengeOf(url, "mine")).toBe("42");
     expect(challengeOf(url, "other")).toBeUndefined();
-    // The path and query alone, as in `request.url` of Node.
+    // The path and query of the URL without its host, as in `request.url` of Node.
     expect(challengeOf("/hook?hub.mode=subscribe&hub.challenge=42&hub.verify_token=mine", "mine")).toBe("42");
     expect(challengeOf("https://shop.example/hook?hub.challenge=42&hub.verify_token=mine", "mine")).toBeUndefined();
   });

@@ -44,7 +44,7 @@ async function reportAgain(plaza: RunningPlaza): Promise<void> {
   expect(await count()).toBe(before + 1);
 }
 
-/** Starts an encoder with a stream key. The data has only the hash of the key. */
+/** Starts an encoder with a stream key. The stored data has only the hash of the stream key. */
 async function startEncoder(plaza: RunningPlaza): Promise<void> {
   const started = await plaza.control("POST", "live-videos/5301/ingest", { event: "started", stream_key: "opening-stream-key-1" });
   expect(started).toMatchObject({ status: 200, body: { feed: { is_sending: true } } });

@@ -54,7 +54,7 @@ class Filling {
     return this.graph(method, `${path}${path.includes("?") ? "&" : "?"}access_token=cafe&oauth_token=cafe`, "cafe", body);
   }
 
-  /** Waits until every delivery has had its first attempt. Afterwards no webhook is sent while the clock stands still. */
+  /** Waits until every delivery has had its first attempt. After these first attempts, no webhook is sent while the clock stands still. */
   async settled(): Promise<void> {
     for (;;) {
       const { data } = (await this.control("GET", "deliveries?status=waiting,sending&limit=1000")) as { data: Json[] };
@@ -78,7 +78,7 @@ export async function fill(ready: Ready, receiver: string, world: string): Promi
   await filling.settled();
 }
 
-/** Lets the callback of app 1007 fail for more than five days, which pauses it, and then sends an event. */
+/** Lets the callback of app 1007 fail for more than five days, so that the server pauses the callback, and then sends an event. */
 async function pauseCallback(filling: Filling): Promise<void> {
   const event = { object: "page", field: "live_videos", entity: "2002" };
   await filling.control("POST", "deliveries/trigger", event);

@@ -1,7 +1,7 @@
 /**
  * Makes a fixture: the data that the program of this commit writes, on both databases, and its responses.
- * `node_modules/bun/bin/bun.exe test/compatibility/make-fixture.ts 0.1.0` writes `fixtures/0.1.0/`. It overwrites nothing, because an older program
- * wrote the other fixtures, and nobody can make them anew.
+ * `node_modules/bun/bin/bun.exe test/compatibility/make-fixture.ts 0.1.0` writes `fixtures/0.1.0/`. The program never overwrites a fixture, because
+ * older programs wrote the other fixtures, and nobody can write those again.
  */
 import { Database } from "bun:sqlite";
 import { execFileSync } from "node:child_process";
@@ -16,10 +16,10 @@ import { ask, type Recorded, type RecordedRequest, toLines } from "./responses.t
 
 /** The seed, with which ids, tokens and secrets are the same each time. */
 const SEED = "7";
-/** The sealing key of the PostgreSQL fixture. The key protects only the data beside it. */
+/** The sealing key of the PostgreSQL fixture. The sealing key protects only the data of this fixture. */
 const POSTGRES_KEY = Buffer.from("key of the compatibility fixture").toString("base64");
 
-/** Starts callbacks that accept webhooks, fail or are gone, and serves a feed file to fetch. */
+/** Starts callbacks that accept webhooks, callbacks that fail, and callbacks that are gone, and serves a feed file for the server to fetch. */
 function startReceiver() {
   return Bun.serve({
     hostname: "127.0.0.1",
@@ -59,7 +59,7 @@ async function record({ data, env }: Place): Promise<Recorded[]> {
 }
 
 /**
- * Records the responses of the data after it was opened as a copy. The requests are recorded twice, because responses that differ each time prove
+ * Opens a copy of the data, and records the responses of the program. The requests are recorded twice, because responses that differ each time prove
  * nothing.
  */
 async function writeResponses(folder: string, open: () => Promise<Place>): Promise<void> {
@@ -90,7 +90,7 @@ async function makePostgres(folder: string, cluster: PostgresCluster): Promise<v
   const how = ["--schema=plaza_*", "--no-owner", "--no-privileges", "--inserts", "--rows-per-insert=100"];
   const dump = execFileSync("pg_dump", [...how, url], { encoding: "utf8" });
   mkdirSync(folder, { recursive: true });
-  // Lines with a backslash are commands of psql, which a connection would not understand.
+  // Lines that begin with a backslash are commands of psql, which the database itself would not understand.
   writeFileSync(join(folder, "dump.sql"), dump.replace(/^\\.*\n/gm, ""));
   writeFileSync(join(folder, "secret.key"), `${POSTGRES_KEY}\n`);
   await writeResponses(folder, async () => openPostgres(folder, await cluster.newDatabase()));

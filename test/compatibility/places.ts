@@ -1,4 +1,4 @@
-/** Copies the data of a fixture to a place where a program may change it. The fixture itself never changes. */
+/** Copies the data of a fixture to a folder or database in which a program may change the data. The fixture itself never changes. */
 import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";

@@ -1,4 +1,4 @@
-/** The requests whose responses a fixture has: reads of every kind on every surface of the graph, and the control API's lists and exports. */
+/** The requests whose responses a fixture records: reads of every type on every API of the graph, and the lists and exports of the control API. */
 import { createHmac } from "node:crypto";
 import type { RecordedRequest } from "./responses.ts";
 
@@ -131,7 +131,7 @@ const appsAndBusiness: readonly RecordedRequest[] = [
   bearer("/v26.0/4301", "chat"),
 ];
 
-/** The keys of a world file. Entries without an id can only be listed. */
+/** The keys of a world file. Entries of a world file that have no id can only be listed, not read by id. */
 const KEYS = [
   ...["apps", "users", "businesses", "pages", "labels", "personas", "required_actions", "live_videos", "live_comments", "live_reactions"],
   ...["social_accounts", "media", "microblog_users", "microblog_media", "activity", "followers", "catalogs", "product_feeds"],
@@ -179,7 +179,7 @@ export const recordedRequests: readonly RecordedRequest[] = [
   ...controlApi,
 ];
 
-/** Requests that follow from a first response: the next pages of a list with few rows, by the cursors of the response, and each webhook of a list. */
+/** Requests that a first response leads to: the further pages of a list, by its cursors, for lists with few rows, and each webhook of a list. */
 export function requestsBehind({ on, path, headers }: RecordedRequest, body: unknown): RecordedRequest[] {
   const { data, paging } = body as { data?: { id?: string }[]; paging?: { next?: string; cursors?: { after?: string } } };
   const also = headers === undefined ? {} : { headers };

@@ -2,9 +2,9 @@
 import type { Ready } from "../cli/plaza-process.ts";
 
 export interface RecordedRequest {
-  /** The key of the ready line with the address of the request. */
+  /** The key in the server's ready line under which the address for the request is printed. */
   readonly on: "base_url" | "app_base_url" | "microblog_base_url" | "ads_base_url" | "social_login_host" | "control_url";
-  /** The path below that address, with its query. */
+  /** The path of the request, relative to the address from the ready line, with its query. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -12,7 +12,7 @@ export interface RecordedRequest {
 export interface Recorded {
   readonly request: RecordedRequest;
   readonly status: number;
-  /** The body of the response as JSON. JSON lines are a list. */
+  /** The body of the response as JSON. A body of JSON lines becomes a list. */
   readonly body: unknown;
 }
 
@@ -28,7 +28,7 @@ export async function ask(ready: Ready, request: RecordedRequest): Promise<Recor
   return { request, status: response.status, body: response.status < 400 ? body : withoutTexts(body) };
 }
 
-/** Replaces addresses in links, because they contain the port of this start. */
+/** Replaces addresses in links, because the addresses contain the port of this start. */
 function withoutPorts(text: string, { base_url, control_url }: Ready): string {
   return text.replaceAll(new URL(base_url).origin, "{graph}").replaceAll(new URL(control_url).origin, "{control}");
 }

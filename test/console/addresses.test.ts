@@ -1,4 +1,4 @@
-/** Checks the addresses that the console requests. The type check does not see addresses that are put together from parts. */
+/** Checks the addresses that the console requests. The type check cannot find wrong addresses if the code joins them from several strings. */
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ function usesOf(text: string): string[] {
   const asked = [...text.matchAll(/api\s*\.(GET|POST|PUT|PATCH|DELETE)\(\s*(?:["`](\/v1\/[^"`]+)["`]|(\w+))/g)].map(
     ([, method = "", path, name = ""]) => `${method} ${shapeOf(path ?? names.get(name) ?? name)}`,
   );
-  // Also finds addresses that are made in other ways, such as those of event streams, and the paths that an action is given.
+  // The search also finds addresses that the code makes in other ways, e.g. those of event streams, and the paths that an action is given.
   const streamed = [...text.matchAll(/`(\/v1\/[^`]+)`/g)].map(([, path = ""]) => `* ${shapeOf(path)}`);
   const given = [...text.matchAll(/path: ((?:"\/v1\/[^"]+"(?: \| )?)+)/g)].flatMap(([, paths = ""]) =>
     [...paths.matchAll(/"([^"]+)"/g)].map(([, path = ""]) => `POST ${shapeOf(path)}`),
@@ -31,7 +31,7 @@ function usesOf(text: string): string[] {
 const files = readdirSync(SOURCES, { recursive: true, encoding: "utf8" }).filter((name) => /\.tsx?$/.test(name));
 const uses = new Set(files.flatMap((name) => usesOf(readFileSync(join(SOURCES, name), "utf8"))));
 const routes = controlRoutes(new Registry(features));
-/** Whether an address of the console fits a route. A placeholder in either of them fits any value. */
+/** Whether an address of the console fits a route. A placeholder in the address or in the route fits any value. */
 function fits(use: string, { method, path }: (typeof routes)[number]): boolean {
   const [by = "", at = ""] = use.split(" ");
   const [given, wanted] = [at.split("/"), shapeOf(path).split("/")];

@@ -39,7 +39,7 @@ test("a device's clicks and views with their windows, and the events attributed 
   await page.screenshot("attribution");
   await page.click("All events");
   await page.shows("Events a day", "Attributed to ads");
-  // The report has, by ad, the events after a click and those after a view. The install is attributed to no ad.
+  // For each ad, the report lists the events after a click and the events after a view. The install is attributed to no ad.
   const report = `[...document.querySelectorAll("table")].find((one) => one.innerText.startsWith("Ad\t"))?.innerText`;
   const until = (row: string) =>
     page.page.evaluateUntil<string | undefined>(server.control_url, report, (shown) => shown?.split("\n").includes(row) ?? false);

@@ -20,7 +20,7 @@ test("an operation is a form: choose a token, send the request, read the respons
   await page.press("button", "Send");
   await page.shows("✓ 200", '"name": "gold"');
   await page.screenshot("explorer");
-  // The console sent the request with a copy of the page's token, in all three places.
+  // The console sent a copy of the page's token as both query parameters and as the header of the request.
   await page.click("Request details");
   const story = await page.shows("oauth_token in the query: page token", "Authorization header: page token");
   expect(story).toContain("createLabel");

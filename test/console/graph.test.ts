@@ -11,7 +11,7 @@ test("a node is created, changed, found by its id and deleted, with links to rel
   await page.click("Demo cafe");
   await page.shows("listLabels", "createLabel");
   await page.go("/graph?kind=labels&id=new");
-  // The example is valid as it is, and the keys of the kind are explained, the required ones first.
+  // The example of a new node is valid without changes, and the console explains the keys of this type of node, the required keys first.
   await page.shows("Create", '"page": "2001"', '"name": "Example name"', "required · the id of a node of the kind pages", "up to 80 characters");
   await page.write('{"page": "9999999", "name": "gold"}');
   await page.press("button", "Create");
@@ -48,7 +48,7 @@ test("a token is created, shown once, and revoked", async () => {
   const shown = "document.querySelector('.detail .copy-value code').innerText";
   const value = await page.evaluate<string>(shown);
   expect(await page.evaluate<string>("document.activeElement.className")).toBe("copy-value");
-  // The value stays in this tab: after a look at another token, and after a reload.
+  // The tab keeps the value of the new token when the person looks at another token and when the page is reloaded.
   const made = await page.evaluate<string>("location.pathname + location.search");
   await page.go("/tokens");
   await page.shows("Create a token");

@@ -47,7 +47,7 @@ async function walk({ page }: Person): Promise<{ readonly missed: readonly strin
   let focused: readonly (Focused | null)[] = [];
   await page.evaluate(RECORDED);
   await page.evaluate("document.activeElement?.blur()");
-  // Two rounds at most, because a trap would go on for ever.
+  // The walk goes around the page at most twice, because it would never end if an element trapped the focus.
   for (let round = 0; round < 2 && missed.length > 0; round++) {
     for (let steps = 0; steps < wanted.length + 5; steps++) await page.keyboard.press("Tab");
     focused = await page.evaluate<readonly (Focused | null)[]>("focused");
@@ -158,13 +158,13 @@ test(
     const { keyboard } = person.page;
     await person.shows("createLabel");
     const focusedRole = () => person.page.evaluate<string | null>("document.activeElement.getAttribute('role') ?? document.activeElement.tagName");
-    // Moves to the list and then into its rows.
+    // The keys move the focus to the list, and from there into its rows.
     while ((await focusedRole()) !== "grid") await keyboard.press("Tab");
     await keyboard.press("ArrowDown");
     await person.shows("Response");
     await keyboard.press("Escape");
     await person.page.getByText("Response", { exact: true }).waitFor({ state: "hidden" });
-    // Opens the explorer with the command palette, and then an operation.
+    // The person opens the explorer with the command palette, and there selects an operation.
     await keyboard.press("Control+k");
     await person.page.locator("[role=combobox]:focus").waitFor();
     await keyboard.type("explorer");
@@ -201,5 +201,8 @@ test(
   JOURNEY_MS,
 );
 
-/** The elements of the library Scalar, which we cannot change. Our own page around them is checked. */
+/**
+ * A selector of the elements of the library Scalar, which the check leaves out because we cannot change them. The rest of the page, which is our own,
+ * is checked.
+ */
 const LIBRARY = ["#reference"];

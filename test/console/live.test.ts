@@ -5,7 +5,7 @@ import { openLiveServer } from "#harness/live/live-server";
 import { playsUntil } from "#harness/live/viewer";
 import { temporaryFolder } from "#harness/server";
 
-/** The time limit of a test with a browser that plays, on a small machine. */
+/** The time limit of a test in which a browser plays video, on a small machine. */
 const BROWSER_MS_MAX = 120_000;
 
 test(
@@ -39,7 +39,7 @@ test(
     await page.evaluate("document.querySelector('.moves').scrollIntoView()");
     await page.screenshot("live-ended");
     expect(await liveServer.state(id)).toMatchObject({ state: "vod", feed: { is_sending: false } });
-    // As long as there is nothing to play, the playlist has status 503.
+    // Until the stream has segments to play, the playlist has status 503.
     expect(page.page.problems.filter((problem) => !problem.includes("503"))).toEqual([]);
   },
   BROWSER_MS_MAX,

@@ -1,10 +1,10 @@
-/** Checks the console in half a screen, as beside an editor. */
+/** Checks the console in a narrow window, half as wide as a screen, e.g. beside an editor. */
 import { expect, test } from "bun:test";
 import { JOURNEY_MS, personAt } from "#harness/console/person";
 import { startServer, threeTokens } from "#harness/server";
 
 const { query, headers } = threeTokens("demo-page-token");
-/** Sends more requests than half of the list shows. */
+/** Sends more requests than half the height of the list can show. */
 const REQUESTS = 15;
 
 test(
@@ -36,7 +36,7 @@ test(
       return own !== null && other !== null && own.y + own.height <= other.y;
     };
     while (!(await isAbove())) await Bun.sleep(20);
-    // Nobody watched this request, so its token is not recorded; but the request was for a page.
+    // No console was open during this request, so its token was not recorded; but the log knows that the request was for a page.
     const token = person.page.getByRole("combobox", { name: "Token for sending it again" });
     while ((await token.locator("option:checked").innerText()) !== "page token · Demo cafe · app Demo shop") await Bun.sleep(20);
     await person.look("narrow");

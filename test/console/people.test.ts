@@ -27,7 +27,7 @@ test("a person writes to themselves on the phone, the app responds, and each web
   });
   expect(sent.status).toBe(200);
   await page.shows("hello from the app");
-  // The button belongs to the message below which it was pressed, although the person has written since and the clock was set back.
+  // The pressed button belongs to the message above it, although the person has written further messages and the clock was set back.
   await page.fill("Message", "one more");
   await page.press("button", "Write");
   await page.shows("one more");
@@ -47,7 +47,7 @@ test("a person writes to themselves on the phone, the app responds, and each web
   const thread = (await (await control("in-app/messages?social_account=6001", "GET")).json()) as { data: { text: string; mid: string }[] };
   expect(thread.data.map(({ text }) => text)).toEqual(["hello, me", "hello from the app", "one more", "Yes"]);
   expect(thread.data.at(-1)?.mid).toBe(mid);
-  // The thread is the same after another view and after a reload.
+  // The console shows the same thread of messages after the person has opened another view, and after a reload.
   await page.click("Tokens");
   await page.shows("Create a token");
   await page.click("Phone");

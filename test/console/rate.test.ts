@@ -30,7 +30,7 @@ test("before the connection only the log's requests are known, from its oldest e
   rates.addEarlier([
     { atMs: T - 6_000, status: 200 },
     { atMs: T - 1_000, status: 503 },
-    // The stream has reported this request already.
+    // The event stream has reported this request to the console already.
     { atMs: T + 1_000, status: 200 },
   ]);
   expect(from(rates, T + 5_000, 20)).toEqual([null, 0.2, 0.2, 0]);

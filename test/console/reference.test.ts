@@ -40,6 +40,6 @@ test("it needs no key, shows nothing of the worlds, runs only its own scripts, a
   const { status, headers } = await fetch(server.control_url + script);
   expect({ status, type: headers.get("content-type") }).toEqual({ status: 200, type: "text/javascript; charset=utf-8" });
   expect((await fetch(`${server.control_url}/reference/nothing.js`)).status).toBe(404);
-  // The code that sends documents to the maker of the library is left out.
+  // The build leaves out the code of the library that sends documents to the library's maker.
   expect((await Bun.file(new URL("../../console/dist/reference.pack", import.meta.url).pathname).text()).includes("AgentScalarDrawer-")).toBeFalse();
 });

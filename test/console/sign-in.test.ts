@@ -50,7 +50,7 @@ test("a page of another site can neither read nor control it, nor show it in a f
   expect(await ask("/v1/server", { headers })).toBe("refused");
   expect(await ask("/v1/worlds/default/clock/advance", { method: "POST", headers, body: '{"seconds":60}' })).toBe("refused");
   expect(await ask("/", {})).toBe("refused");
-  // The page of another site may not read responses, and the browser does not send the key by itself.
+  // A page of another site cannot read responses, and the browser does not add the control key to requests of this page.
   expect(await ask("/v1/worlds/default/clock/advance", { method: "POST", mode: "no-cors", body: '{"seconds":60}' })).toBe("opaque ");
   const frozen = (await (await fetch(`${server.control_url}/v1/worlds/default/clock`, { headers })).json()) as { now: number };
   expect(Math.abs(frozen.now - Date.now() / 1000)).toBeLessThan(30);

@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * The greatest size of the compressed scripts that the first view loads. The limit is the size from before the first view had icons, names and forms.
+ * The greatest size of the compressed scripts that the first view loads. The limit is the size that the scripts had before the first view got icons,
+ * names and forms.
  */
 const FIRST_VIEW_BYTES_MAX = 129_000;
 
@@ -17,7 +18,7 @@ test("the first view loads at most 129 kB of compressed script", () => {
   const load = (path: string): void => {
     if (loaded.has(path)) return;
     loaded.add(path);
-    // Files that are loaded on demand have import("…").
+    // The files that the browser loads only on demand are named in `import("…")`.
     for (const [, next = ""] of textOf(path).matchAll(/(?:from|import)\s*"\/([^"]+\.js)"/g)) load(next);
   };
   const [, entry = ""] = /<script type="module" src="\/([^"]+)"/.exec(textOf("index.html")) ?? [];

@@ -1,15 +1,18 @@
-/** A browser opens six connections to a host for all its windows together. Checks that the console leaves two of them for people's actions. */
+/**
+ * A browser opens six connections to a host for all its windows together. Checks that the console leaves two of the browser's six connections to the
+ * server free for the actions of a person.
+ */
 import { expect, test } from "bun:test";
 import { JOURNEY_MS, type Person, personAt } from "#harness/console/person";
 import { freePort } from "#harness/processes/free-port";
 import { type Server, startServer, temporaryFolder } from "#harness/server";
 
-/** The number of other windows, each of which has two streams. */
+/** The number of the other windows of the console, each of which holds two event streams open. */
 const OTHERS = 3;
 const LIVE = "● live";
 const WAITS = "○ paused: other windows are live";
 
-/** Opens windows beside a person's until no place for a stream is free, so that the person's window waits. */
+/** Opens windows of the console until the server's connections for streams are all used, so that the person's window waits. */
 async function openOthers(person: Person, { control_url, control_key }: Server): Promise<(typeof person.page)[]> {
   const others: (typeof person.page)[] = [];
   for (let count = 0; count < OTHERS; count++) {
@@ -64,7 +67,7 @@ test(
     await Promise.all(gone);
     await start();
     for (const page of windows) await page.getByText(/● live|○ paused/).waitFor();
-    // Between the end and the return of the server, no window shows its view.
+    // While the server is stopped, no window shows its view.
     for (const page of windows)
       expect(await page.evaluate<string[]>("titles")).toEqual(["Server gone · default · Plaza", "Webhooks · default · Plaza"]);
   },

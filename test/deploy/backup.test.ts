@@ -38,7 +38,7 @@ async function someWritten({ acknowledged }: { acknowledged: readonly string[] }
   while (acknowledged.length < count) await Bun.sleep(5);
 }
 
-/** Expects the acknowledged labels, and the secret that only the sealing key opens. */
+/** Expects that the acknowledged labels exist, and that the sealing key opens the secret. */
 async function expectRestored(plaza: RunningPlaza, acknowledged: readonly string[]): Promise<void> {
   const exported = (await plaza.control("GET", "export?secrets=true", undefined, KEY)).body as {
     labels: { id: string }[];

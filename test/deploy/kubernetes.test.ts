@@ -16,7 +16,7 @@ const [job] = manifests("migrate.yaml");
 const [deployment, ...others] = manifests("plaza.yaml");
 const pods = [job.spec.template.spec, deployment.spec.template.spec];
 
-/** The environment that the program gets. The files of the secret are its keys. */
+/** The environment that the program gets. The keys of the Kubernetes secret become the names of its files. */
 function environmentOf(container: { env: { name: string; value: string }[]; volumeMounts: { name: string; mountPath: string }[] }) {
   const folder = container.volumeMounts.find(({ name }) => name === "secrets")?.mountPath;
   const values = container.env.map(({ name, value }) => {
@@ -52,7 +52,7 @@ test("it is killed only after its drain and the time of running requests, and pr
   const config = readConfig({}, environmentOf(container), undefined, settings);
   expect(terminationGracePeriodSeconds * 1_000).toBeGreaterThan(config.drain_delay_ms + 10_000);
   const { periodSeconds, failureThreshold, httpGet } = container.readinessProbe;
-  // The endpoints change only after this number of failures.
+  // Kubernetes removes the pod from the service's endpoints only after this number of failed checks.
   expect(config.drain_delay_ms).toBeGreaterThan(periodSeconds * failureThreshold * 1_000);
   expect([httpGet.path, container.startupProbe.httpGet.path, container.livenessProbe.httpGet.path]).toEqual(["/readyz", "/readyz", "/healthz"]);
   expect(config.health).toBe(true);

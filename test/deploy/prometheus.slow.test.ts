@@ -19,7 +19,7 @@ const asked = (expr: string): string => expr.replaceAll("$__rate_interval", "1m"
 
 const METRIC = /\b(?:plaza|process)_[a-z0-9_]+/g;
 
-/** Series that make an alert fire, with one sample a minute. */
+/** Prometheus series that make an alert fire, with one sample a minute. */
 const FIRING: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   PlazaDown: { 'up{job="plaza"}': "0x30" },
   PlazaDatabaseDown: { plaza_database_up: "0x30" },
@@ -57,7 +57,7 @@ const QUIET = {
   'process_start_time_seconds{job="plaza",process="main"}': "1x20 2x10",
 };
 
-/** Asks promtool which alerts fire after 28 minutes of such series. */
+/** Asks promtool which alerts fire after 28 minutes of the given series. */
 function fires(series: Readonly<Record<string, string>>, alertname: string, count: number): { readonly isOk: boolean; readonly output: string } {
   const file = join(temporaryFolder(), "test.yml");
   const input = Object.entries(series).map(([name, values]) => ({ series: name, values }));

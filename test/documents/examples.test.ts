@@ -16,9 +16,9 @@ needs("curl");
 const ROOT = join(import.meta.dir, "../..");
 const GRAPH = "http://127.0.0.1:4000";
 const CONTROL = "http://127.0.0.1:4001";
-/** The ports of the pages on which a server of the reader listens. */
+/** The ports in the documents on which a reader's server listens. */
 const READER_PORTS = ["9000", "8080"];
-/** The databases in the pages. Each gets a new database. */
+/** The databases that the documents name. Each database of the documents is replaced by a new one. */
 const DATABASE = /postgres:\/\/plaza:secret@127\.0\.0\.1:5432\/\w+/g;
 /** The time at which the demo world is loaded: the pages show the times, versions and migrations of this moment. */
 const NOW = "2026-11-22T10:00:00Z";
@@ -53,7 +53,7 @@ for (const page of pages) {
   );
 }
 
-/** Whether a page starts Plaza with an empty world, so that its examples get an empty world. */
+/** Whether a page starts Plaza with an empty world, so that its examples must run with an empty world. */
 const isFromNothing = (page: string): boolean => readFileSync(join(ROOT, page), "utf8").includes("bin/plaza start --world empty.yaml");
 
 interface Shell {
@@ -101,7 +101,7 @@ function shellFor({ ready }: RunningPlaza, cwd: string, databases: readonly [str
   };
 }
 
-/** Readers use one terminal for a page, so the variables that an example sets are set for the next one. */
+/** Readers use one terminal for a whole page, so a variable that one example sets is also set for the next example. */
 const KEPT = "[ ! -f .kept ] || . ./.kept";
 
 async function problemOf(example: Example | ExampleFile, shell: Shell): Promise<string | undefined> {

@@ -1,6 +1,6 @@
 /**
- * The examples of a page: its `sh` blocks, each with the `json` or `text` block that follows it as what it prints, and blocks of files.
- * Comments that readers of the page do not see give the test what a block cannot:
+ * The examples of a page: its `sh` blocks, each with the `json` or `text` block that follows and shows its output, and its blocks of files. Comments
+ * that readers of the page do not see tell the test things that a code block cannot say:
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

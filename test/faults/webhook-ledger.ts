@@ -22,7 +22,8 @@ export class Ledger {
   #made = 0;
 
   /**
-   * One writer, which writes until `isOver` returns true or the server is gone. Any failure but a lost connection or a busy database fails the test.
+   * One writer of events, which writes until `isOver` returns true or the server is gone. Any failure but a lost connection or a busy database fails
+   * the test.
    */
   async write(server: Server, isOver: () => boolean): Promise<void> {
     while (!isOver()) {
@@ -44,7 +45,7 @@ export class Ledger {
     }
   }
 
-  /** Waits until this number of further events is acknowledged. */
+  /** Waits until the server has acknowledged this number of further events. */
   async grows(events: number): Promise<void> {
     const wanted = this.acknowledged.size + events;
     while (this.acknowledged.size < wanted) await Bun.sleep(1);
@@ -63,7 +64,9 @@ export class Ledger {
     return [...this.acknowledged].filter((n) => !this.#taken.has(n));
   }
 
-  /** Checks D-62: each acknowledged event has arrived, each has kept its `webhook-id`, and at most one in a hundred has arrived twice. */
+  /**
+   * Checks D-62: each acknowledged event has arrived, each webhook has kept its `webhook-id`, and at most one event in a hundred has arrived twice.
+   */
   check(): { events: number; twice: number } {
     expect(this.missing()).toEqual([]);
     expect([...this.#ids].filter(([, ids]) => ids.size !== 1)).toEqual([]);
@@ -85,9 +88,9 @@ async function control(server: Server, path: string, body: object): Promise<unkn
   return response.json();
 }
 
-/** The receiver must not fail any more, because a webhook that fails in its last attempt is given up. */
+/** From here on, the receiver accepts every webhook, because the server gives up a webhook that fails in its last attempt. */
 export async function settle(server: Server, ledger: Ledger, receiver: ReceiverProcess, withinMs = 20_000): Promise<void> {
-  // The receiver stops failing, because a webhook is given up after the last retry.
+  // The receiver stops failing, because the server gives up a webhook after the last retry.
   await receiver.fail(0);
   const endMs = performance.now() + withinMs;
   for (;;) {

@@ -1,6 +1,6 @@
 /**
- * Checks that webhooks arrive at least once, and seldom more than once. The server is killed many times in the middle of its deliveries, while the
- * receiver fails three requests in ten.
+ * Checks that each webhook arrives at least once, and seldom more than once. The server is killed many times in the middle of its deliveries, while
+ * the receiver fails three requests in ten.
  */
 import { test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";

@@ -1,4 +1,7 @@
-/** The firehose copies every committed app event and every delivered webhook to Kafka, in order for each app, whatever is killed meanwhile. */
+/**
+ * The firehose copies every committed app event and every delivered webhook to Kafka, in order for each app, even if its processes are killed
+ * meanwhile.
+ */
 import { expect, test } from "bun:test";
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -67,7 +70,7 @@ async function openServer(callback: string) {
 const ofApp = (messages: readonly Message[], app: string): Message[] => messages.filter((message) => message.app === app);
 const idsOf = (messages: readonly Message[]): string[] => messages.map(({ id }) => id);
 
-/** Expects that the topics have what the server has stored, in its order, and all that was accepted or delivered. */
+/** Expects that the topics contain what the server has stored, in the server's order, and everything that the server accepted or delivered. */
 async function expectAll(
   plaza: Awaited<ReturnType<typeof openServer>>,
   brokers: string,
@@ -98,14 +101,14 @@ test("kills of Plaza, of the broker and of the firehose: each committed event an
 
   const accepted = new Map<string, string[]>(APPS.map((app) => [app, []]));
   let [isSending, sent, progress] = [true, 0, Promise.withResolvers<void>()];
-  /** Sends events until the end; what gets no response is not sent again, whether or not it was stored. */
+  /** Sends events until the end; an event without a response is not sent again, whether or not the server stored it. */
   const sending = APPS.map(async (app) => {
     while (isSending) {
       const name = `${app} ${++sent}`;
       const status = await plaza.send(app, name, `${name} more`).catch(() => undefined);
       if (status === 200) accepted.get(app)?.push(name);
       if (app === "1001") await plaza.control("POST", "in-app/chatapp", { account: "4001", field: "messages", value: { name } }).catch(() => {});
-      // A turn of the event loop between requests, so that the test itself goes on.
+      // Waits for a turn of the event loop between requests, so that the other code of the test can run.
       await Bun.sleep(1);
       progress.resolve();
       progress = Promise.withResolvers();
@@ -134,7 +137,7 @@ test("kills of Plaza, of the broker and of the firehose: each committed event an
   await second.said("started");
   await more(30);
   await second.kill();
-  // The broker and the server end together, while a third firehose copies.
+  // The broker and the server are ended together while a third firehose copies.
   const third = start();
   await third.said("started");
   await more(30);
@@ -167,7 +170,7 @@ test("resets, deleted events, an older backup and refusals: nothing is left out 
   expect(await copy()).toMatchObject({ code: 0 });
   expect(await topic()).toEqual(["event 1001:1:0", "event 1001:2:0"]);
 
-  // Retention deletes three requests before they are copied.
+  // Retention deletes three logged requests before the firehose has copied them.
   for (const name of ["c", "d", "e"]) expect(await plaza.send("1001", name)).toBe(200);
   expect((await plaza.control("PUT", "app-events-retention", { days: 2 })).status).toBe(200);
   expect((await plaza.control("POST", "clock/advance", { seconds: 5 * 86_400 })).status).toBe(200);
@@ -176,7 +179,7 @@ test("resets, deleted events, an older backup and refusals: nothing is left out 
   const withGap = ["event 1001:1:0", "event 1001:2:0", "gap 1001:3-5:gap", "event 1001:6:0"];
   expect(await topic()).toEqual(withGap);
 
-  // A backup that is older than the cursor: the log is not copied until somebody decides.
+  // The server restores a backup that is older than the firehose's cursor, so the log is not copied until somebody decides how to go on.
   await plaza.stop();
   cpSync(plaza.data, `${plaza.data}.backup`, { recursive: true });
   await plaza.start();
@@ -192,7 +195,7 @@ test("resets, deleted events, an older backup and refusals: nothing is left out 
   const restored = [...withGap, "event 1001:7:0", "gap 1001:1-5:gap", "event 1001:6:0"];
   expect(await topic()).toEqual(restored);
 
-  // A restored snapshot, as a reset, gives the numbers another meaning, in another epoch.
+  // A restored snapshot gives other meanings to the log's numbers, as a reset does, so the log begins another epoch.
   expect((await plaza.control("POST", "snapshots", { name: "before" })).status).toBe(201);
   expect(await plaza.send("1001", "h")).toBe(200);
   expect(await copy()).toMatchObject({ code: 0 });
@@ -205,7 +208,7 @@ test("resets, deleted events, an older backup and refusals: nothing is left out 
   expect([h?.parameters, i?.parameters]).toEqual([{ name: "h" }, { name: "i" }]);
   expect(new Set(messages.map(({ epoch }) => epoch)).size).toBe(3);
 
-  // From its beginning a log is copied once more, with the same identities.
+  // If a log is copied again from its beginning, its messages have the same identities as before.
   expect(await copy("--from-beginning", "default:1001")).toMatchObject({ code: 0, said: expect.stringContaining("deleted before") });
   expect(await readTopic(EVENTS, kafka.address)).toEqual(messages);
 

@@ -100,6 +100,6 @@ test("D-90: a request without a token learns the place that its form needs", () 
   };
   expect([place({ edge: "custom_labels" }), place({ edge: "custom_labels", method: "POST" })]).toEqual(["access_token", "access_token"]);
   expect([place({ edge: "subscriptions" }), place({ edge: "custom_labels", profile: "clients" })]).toEqual(["Authorization", "Authorization"]);
-  // These requests belong to no operation.
+  // The server knows no operation for these requests.
   expect([place({}), place({ edge: "nothing" }), place({ edge: "subscriptions", method: "PUT" })]).toEqual(Array(3).fill("access_token"));
 });

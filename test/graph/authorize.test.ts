@@ -30,7 +30,7 @@ interface Given {
   readonly policy?: Policy;
 }
 
-/** A request as it is before the step, with the lookups in its world. */
+/** A request as the pipeline has it before the step `authorize`, with the lookups in its world. */
 function requestWith(credentials: object[], given: Given = {}) {
   const { query = {}, body = {}, profile = "strict", policy = policyOf(() => true) } = given;
   const proofs: unknown[][] = [];
@@ -56,7 +56,7 @@ function requestWith(credentials: object[], given: Given = {}) {
   return { proofs, rates, incoming, versioned, app };
 }
 
-/** The steps of the pipeline: they return the tokens that count. */
+/** The steps of the pipeline that return the tokens that count for the operation. */
 async function authorized(incoming: Incoming, versioned: Versioned): Promise<readonly AuthorizationCheck[]> {
   const check = countingChecks(incoming, versioned);
   await authorizeCaller(incoming, versioned, check);
@@ -64,7 +64,7 @@ async function authorized(incoming: Incoming, versioned: Versioned): Promise<rea
   return check;
 }
 
-/** The places of the tokens that count, with each token once; or the refusal. */
+/** Where in the request the counting tokens stand, with each token once; or the refusal. */
 async function counted(credentials: object[], given: Given = {}): Promise<unknown> {
   const { incoming, versioned } = requestWith(credentials, given);
   try {
@@ -124,7 +124,7 @@ describe("the tokens that count", () => {
     expect([await counted(at(NOW + 1)), await counted(at(0))]).toEqual([["bearer"], ["bearer"]]);
     for (const profile of ["strict", "clients"] as const) {
       expect(await counted(at(NOW), { profile })).toBe(over);
-      // Each of several tokens is checked, and the refusal names the place of the token.
+      // The server checks each of several tokens, and the refusal says where in the request the refused token is.
       const places = ["bearer", "access_token", "oauth_token"] as const;
       for (const place of profile === "strict" ? places : []) {
         const three = places.map((each) => credential(each, each, { data_access_expires_at: each === place ? NOW : 0 }));
@@ -132,7 +132,7 @@ describe("the tokens that count", () => {
         expect(await counted(three, { scheme: "pageMessaging", profile })).toBe(over.replace("Authorization", shown));
       }
     }
-    // A dead token in a place that does not count is ignored.
+    // A dead token is ignored if it stands where the operation takes no token.
     expect(await counted([...at(0), credential("access_token", "b", { data_access_expires_at: 1 })], { scheme: "bearer" })).toEqual(["bearer"]);
   });
 });
@@ -188,7 +188,7 @@ describe("the callers who may know that a node exists", () => {
     readonly canSee?: Policy["canSee"];
     readonly tokenless?: typeof tokenless;
   }
-  /** The app, and the places of the tokens that may know that the node exists. Undefined if no token may know. */
+  /** The app, and where in the request the tokens stand that may know that the node exists. Undefined if no token may know that the node exists. */
   async function seeing(presented: { token: { app: string } }[], given: Seeing = {}): Promise<unknown> {
     const credentials = presented.map((one) => ({ ...one, app: apps[one.token.app] }));
     const world = { profile: given.profile ?? "strict", database: {}, tokens: { findApp: async (id: string) => apps[id] } };

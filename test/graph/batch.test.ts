@@ -23,7 +23,7 @@ const around = (request: GraphRequest) => {
 };
 const refuse = (error: GraphError) => responding(error.message, 400);
 
-/** The request of a part, without the keys that it has from the batch. */
+/** The request that the batch makes for one of its parts, without the keys that the part has from the batch. */
 const shown = ({ method, path, queryText, query, body, batchDepth, header, defect }: GraphRequest) => ({
   ...{ method, path, queryText, query: { ...query }, body: { ...body }, isPart: batchDepth > 0 },
   ...(defect === undefined ? {} : { defect: defect.message }),
@@ -51,7 +51,7 @@ describe("a request of a batch", () => {
   test("has its own, and then none of the batch's", async () => {
     const own = { headers: ["x-why"], query: { access_token: "own" }, queryText: "access_token=own", body: {} };
     expect(await asked({ relative_url: "/v22.0/7?access_token=own" })).toMatchObject({ path: "/v22.0/7", ...own });
-    // The form of page messaging, in which the bearer token of the batch counts (D-10).
+    // The requests of page messaging, for which the bearer token of the batch counts (D-10).
     expect(await asked({ relative_url: "7?oauth_token=own" })).toMatchObject({
       headers: ["authorization", "x-why"],
       query: { oauth_token: "own" },
@@ -84,7 +84,7 @@ describe("a request of a batch", () => {
       { oauth_token: "b", a: 1 },
       { oauth_token: "b", a: [1] },
     ]);
-    // The defect of a part is thrown at the same step as the defect of a request by itself.
+    // A defect in one request of a batch is thrown at the same step as in a request that is sent alone.
     expect((await asked({ relative_url: "7", body: "{" })) as unknown).toMatchObject({ defect: "(#100) The request body is not valid JSON" });
   });
 });
@@ -101,7 +101,7 @@ describe("requests of a batch", () => {
     expect(await codes([CHARACTERS_MAX / 2, CHARACTERS_MAX / 2, 1])).toEqual([200, 200, 200]);
     expect(await codes([CHARACTERS_MAX, 1, 1])).toEqual([200, 200, 400]);
     expect(await codes([CHARACTERS_MAX + 1, 1])).toEqual([200, 400]);
-    // A part that does not run takes nothing of the shared limit.
+    // A request of a batch that does not run uses nothing of the shared limit.
     const failing = async ({ path }: GraphRequest) =>
       responding("x".repeat(path.endsWith("/8") ? CHARACTERS_MAX - 1 : 1), path.endsWith("/6") ? 400 : 200);
     const blocked = [{ relative_url: "6", name: "a" }, { relative_url: "7", depends_on: "a" }, { relative_url: "8" }, ...parts(2)];

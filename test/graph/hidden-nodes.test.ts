@@ -1,6 +1,7 @@
 /**
- * Checks that a request for a node that the caller may not see takes the same work as one for a missing node (D-336). The work is counted, because times
- * differ on every machine. The world is not a sandbox, because a sandbox also records the unserved names of requests (D-394).
+ * Checks that a request for a node that the caller may not see costs the server the same work as a request for a missing node (D-336). The test
+ * counts work instead of time, because times differ on every machine. The world is not a sandbox, because a sandbox also records the unserved names
+ * of requests (D-394).
  */
 import { expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
@@ -9,7 +10,10 @@ import { onEachDatabase } from "#harness/databases";
 import { openPlaza, type TestPlaza, type TestRequest } from "#harness/plaza";
 
 const MISSING = "7777777";
-/** An eighth of all steps is allowed for keeping the node in the cache, for its columns, and for a longer list in a statement. */
+/**
+ * The test allows an eighth more steps for a hidden node: the server keeps the node in the cache, reads its columns, and sends a longer list in a
+ * statement.
+ */
 const STEPS_BESIDE = 60;
 const scopes = ["pages_manage_posts", "pages_read_engagement", "chatapp_business_management"];
 
@@ -52,7 +56,7 @@ onEachDatabase("D-336: a hidden node", (database) => {
     const steps = new StepCounter();
     const statements: string[] = [];
     countStatements(plaza.world.database, (_, text) => {
-      // The caller's own token and app are read again if the news of the import come late.
+      // The server may read the caller's own token and app again if the notice of the import arrives late.
       if (!/FROM (apps a|tokens t)\b/.test(text)) statements.push(text.replaceAll(/ IN \([?, ]+\)/g, " IN (LIST)"));
     });
     steps.start();
@@ -75,7 +79,8 @@ onEachDatabase("D-336: a hidden node", (database) => {
               const all = [await ask(id), await ask(id), await ask(id)];
               const { steps: _, ...work } = all[0] as (typeof all)[number];
               expect(all).toEqual(all.map(({ steps }) => ({ ...work, steps })));
-              // The steps of background work that runs meanwhile count, too. The driver of PostgreSQL takes steps for each packet, whose number varies.
+              // The count also includes steps of background work that runs meanwhile. The driver of PostgreSQL takes some steps for each network
+              // packet, and the number of packets varies.
               return { ...work, steps: database === "sqlite" ? Math.min(...all.map(({ steps }) => steps)) : 0 };
             };
             await ask(MISSING);

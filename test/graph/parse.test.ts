@@ -19,7 +19,7 @@ interface Given {
   readonly profile?: "strict" | "clients";
   readonly defect?: Error;
   readonly paramNames?: string[];
-  /** The times until which the tokens may read data. */
+  /** The times until which each of the tokens may read data. */
   readonly expiries?: number[];
 }
 

@@ -1,4 +1,4 @@
-/** D-34, D-40, D-41, D-50: the places of parameters, and the place that counts if a parameter is in two. */
+/** D-34, D-40, D-41, D-50: where a request may carry parameters, and which value counts if a parameter is given in two places. */
 import { describe, expect, test } from "bun:test";
 import { checkPlaces, parametersOf, refuseUndeclared } from "#graph/pipeline/parse";
 import { type GraphRequest, JsonNumber, type Parameters } from "#graph/pipeline/request";
@@ -29,9 +29,9 @@ describe("D-40: parameters with their own place", () => {
   test("are accepted there, in both profiles, and may be omitted", () => {
     for (const profile of ["strict", "clients"] as const) {
       expect([refusal({ q: "1" }, { b: "1" }, profile), refusal({}, {}, profile)]).toEqual(["", ""]);
-      // Null does not count as a value in either place.
+      // Null does not count as a value, neither in the query nor in the body.
       expect([refusal({ q: "1", b: null }, { q: null, b: "1" }, profile), refusal({ b: null }, { q: null }, profile)]).toEqual(["", ""]);
-      // Other parameters may be in any place.
+      // Parameters of other types may be in the query or in the body.
       expect(refusal({ other: "1" }, { other: "2" }, profile)).toBe("");
     }
   });

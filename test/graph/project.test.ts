@@ -55,7 +55,7 @@ const rows: Row[] = [
   { id: "3", name: null },
 ];
 
-/** The objects that are made from the rows, with the reads inside the objects. */
+/** The response objects that are made from the rows, and the further reads that these objects need. */
 async function shown(fields: string, of: readonly Row[] = rows, response: unknown = { read: true }, given = set) {
   const parts: unknown[] = [];
   const readPart = async (part: unknown) => {

@@ -70,7 +70,7 @@ describe("the fields of a response", () => {
       expect(() => choose("place{aat}", set, profile)).toThrow("names a field that does not exist: aat; did you mean at?");
     }
     expect(() => choose("cover")).toThrow("names a field that does not exist: cover");
-    // In the response profile `strict`, a field that only `clients` has is not suggested.
+    // In the response profile `strict`, an error suggests no field that only the profile `clients` has.
     expect(() => choose("our")).toThrow(/does not exist: our$/);
     expect(() => choose("our", set, "clients")).toThrow("did you mean ours?");
   });

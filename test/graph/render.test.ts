@@ -1,4 +1,4 @@
-/** D-20, D-22, D-34, D-83: the headers of a response depend on how far the request came. */
+/** D-20, D-22, D-34, D-83: the headers of a response depend on how many steps of the pipeline the request passed. */
 import { describe, expect, test } from "bun:test";
 import { renderError, renderPart, renderResponse } from "#graph/pipeline/render";
 import type { Incoming, Reached } from "#graph/pipeline/stages";

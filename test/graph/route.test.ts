@@ -129,7 +129,7 @@ describe("an endpoint", () => {
     expect(find({ method: "PUT" }, { id: "2001", edge: "custom_labels" }, page)).toBe("unsupportedRequest");
     expect(find({}, { id: "2001", edge: "custom_labels" }, { ...page, type: "label" })).toBe("unsupportedRequest");
     expect(find({}, { id: "2001", edge: "custom_labels" }, undefined)).toBe("unsupportedRequest");
-    // If the id does not exist, the edge is not read as a literal path.
+    // If no node has the id, the edge is not read as a literal path.
     expect(find({ surface: "microblog" }, { id: "7", edge: "debug_token" }, undefined)).toBe("unsupportedRequest");
     expect(find({ surface: "microblog", method: "POST" }, { edge: "debug_token" }, undefined)).toBe("unsupportedRequest");
     expect(find({}, { id: "2001", edge: "nothing" }, page, [])).toBe("tokenMissing");
@@ -160,7 +160,7 @@ describe("D-20: the form of an error that no operation decides", () => {
       expect(form({ id: "7", edge: "custom_labels" }, query)).toBe("flat");
       expect(form({ id: "7", edge: "subscriptions" }, query)).toBe("wrapped");
       expect(form({ edge: "debug_token" }, query)).toBe("wrapped");
-      // The form of the error is the same for a caller with a valid token.
+      // The server chooses the form of the error as for a caller with a valid token.
       expect([form({ id: "7", edge: "subscriptions" }, query, held), form({ edge: "debug_token" }, query, held)]).toEqual(["wrapped", "wrapped"]);
     }
   });

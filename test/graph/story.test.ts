@@ -1,4 +1,4 @@
-/** Checks the text of a story: which facts are stored, and which facts a reader derives from them. */
+/** Checks the stored facts of a request's story, and the facts that a reader of the story derives from them. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { refusalStory, storyOf, type Way } from "#graph/pipeline/story/story";
@@ -87,7 +87,7 @@ test("a text without tokens is a story too, and a long one is kept without its l
 test("an excerpt of JSON is its beginning, whatever the value", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), fc.integer({ min: 0, max: 60 }), (value, charactersMax) => {
-      // JSON has no -0, and no key that JSON.parse would treat in another way.
+      // JSON texts contain neither -0 nor a key that JSON.parse would treat in a special way.
       const plain = JSON.parse(JSON.stringify(value));
       expect(jsonExcerpt(plain, charactersMax)).toBe(JSON.stringify(plain).slice(0, charactersMax));
     }),

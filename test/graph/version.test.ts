@@ -35,7 +35,7 @@ test("D-82: the app and the request decide whether a migration is on, with an ov
   ]);
   expect([isMigrated(on)("other"), isMigrated(on)("coming"), isMigrated(on)("unheard")]).toEqual([false, false, false]);
   expect(isMigrated({}, {}, { open: true })("open")).toBe(true);
-  // The present state of the app counts.
+  // The state that the app has at present counts, not an earlier one.
   expect(isMigrated({})("open", { created_time: 0, migrations: { open: true } })).toBe(true);
   expect(() => isMigrated({ migrations_override: '{"coming":true}' })).toThrow("migrations_override");
 });

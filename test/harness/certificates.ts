@@ -1,6 +1,6 @@
 /**
- * Certificates for tests of TLS. The first is for `receiver.example` and 127.0.0.1, and is signed by an authority that nobody trusts. They were made
- * once with openssl (EC P-256, valid for a hundred years); their keys protect nothing.
+ * Certificates for tests of TLS. The first certificate is for `receiver.example` and 127.0.0.1, and is signed by an authority that nobody trusts. The
+ * certificates were made once with openssl (EC P-256, valid for a hundred years); their keys protect nothing.
  */
 export const authority = `-----BEGIN CERTIFICATE-----
 MIIBlTCCATugAwIBAgIUD8wPG96o35UpJ7HzwDSH4jV4MuMwCgYIKoZIzj0EAwIw
@@ -35,7 +35,7 @@ NXFw/oRU/V51j7+RAUb8zKRjBWtwvHSI33AWc/Av2WeW3GukC27Ocg6w
 -----END PRIVATE KEY-----
 `;
 
-/** A certificate for 127.0.0.1 that is signed by itself. It replaces the first certificate when a test renews that. */
+/** A certificate for 127.0.0.1 that is signed by itself. This certificate replaces the first one when a test renews that. */
 export const renewedCertificate = `-----BEGIN CERTIFICATE-----
 MIIBujCCAV+gAwIBAgIUIaP7RBXp+UorxZDYYioiT3Wk/AQwCgYIKoZIzj0EAwIw
 GjEYMBYGA1UEAwwPcmVuZXdlZC5leGFtcGxlMCAXDTI2MTEyMjEzMjAwN1oYDzIx

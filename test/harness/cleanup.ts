@@ -1,7 +1,10 @@
-/** Closes everything that a test opened. The hook is in `preload.ts`, because the hooks of a module would run only for the first test file. */
+/**
+ * Closes everything that a test opened. The `afterEach` hook is in `preload.ts`, because the hooks of another module would run only for the first
+ * test file.
+ */
 const cleanups: (() => unknown)[] = [];
 
-/** Registers a function to run after the current test. The functions run in reverse order. */
+/** Registers a function to run after the current test. The registered functions run in reverse order. */
 export const afterThisTest = (cleanup: () => unknown): void => void cleanups.push(cleanup);
 
 export async function runCleanups(): Promise<void> {

@@ -126,7 +126,7 @@ export async function openControl(options: PlazaOptions = {}, more: Partial<Cont
       const result = (await response.json()) as Response["body"];
       const exchange = { method, url, sent: jsonOf(text), status: response.status, received: result };
       expect({ exchange, problem: documentOf(plaza.registry).problemOf(exchange) }).toEqual({ exchange, problem: undefined });
-      // Without toMatchObject, because it puts matchers such as expect.any into the received value.
+      // The code does not use toMatchObject, because it puts matchers such as expect.any into the received value.
       if (response.status >= 400) {
         const { code, message } = result.error;
         expect({ code: typeof code, message: typeof message }).toEqual({ code: "string", message: "string" });

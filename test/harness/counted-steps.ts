@@ -106,14 +106,14 @@ export class StepCounter {
     for (const { of, name, original } of this.#counted.splice(0).reverse()) Object.defineProperty(of, name, original);
   }
 
-  /** Returns the number of steps since the previous call. */
+  /** Returns the number of counted steps since the previous call. */
   take(): number {
     const steps = this.#steps;
     this.#steps = 0;
     return Math.round(steps);
   }
 
-  /** Adds steps of another kind, such as rows of a database. */
+  /** Adds steps of another type, such as rows of a database. */
   add(steps: number): void {
     this.#steps += steps;
   }

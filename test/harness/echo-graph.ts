@@ -24,7 +24,7 @@ export const echoWorld = (name: string): World =>
 /** The app of a token: `1001-token` is a valid token of the app 1001. */
 const peekAppOf = (value: string): string | undefined => /^(\d+)-token$/.exec(value)?.[1];
 
-/** The request as the pipeline saw it. It is the body of the response. */
+/** The request as it reached the pipeline. The echoed request is the body of the response. */
 export interface Echo {
   readonly world: string;
   readonly surface: string;

@@ -75,7 +75,7 @@ describe("a recording against a server with a changed calendar", () => {
       code: 1,
       summary: ["other statuses than in the recording: 1", "listPersonas (GET /{id}/personas): 8", "4 requests, 8 differences", ""],
     });
-    // The request is printed once, with its differences below it.
+    // The command prints a request once, with its differences below it.
     expect(stdout).toContain("  GET /v27.0/2001/personas?access_token=…&oauth_token=…\n    status\n      first:  200\n      second: 400\n    body.");
     expect(stdout.slice(stdout.indexOf("listPersonas (GET")).split("GET /v27.0/2001/personas?")).toHaveLength(2);
 
@@ -97,7 +97,7 @@ describe("a recording against a server with a changed calendar", () => {
     ];
     const result = await runPlaza(["compare", one.ready.base_url, other.ready.base_url, "--recording", file, "--secret", "secret-1=demo-page-token"]);
     expect(result).toMatchObject({ code: 0, stdout: "4 requests, 0 differences\n" });
-    // A node that the app created was then read by its own id, not by the id in the recording.
+    // After the app had created a node, the app read it by the new node's own id, not by the id in the recording.
     const { body } = await one.control("GET", "requests?limit=10");
     expect((body.data as { operation: string; status: number }[]).map(({ operation, status }) => `${operation} ${status}`)).toContain(
       "readLabel 200",
@@ -141,7 +141,7 @@ function har(url: string, _secrets?: object[]): string {
   return file;
 }
 
-/** Starts a server that records the bodies that it gets, and returns the server's name under each key. */
+/** Starts a server that records the bodies of its requests, and responds to each key with the server's name. */
 const echoServer = (name: string, seen: string[], keys: readonly string[] = ["name"]): string =>
   serve(async (request) => {
     seen.push(`${name} ${request.method} ${new URL(request.url).pathname} ${await request.text()}`);
@@ -200,14 +200,14 @@ test("a file that an app uploads is recorded byte for byte, and no secret beside
   const recorded = Buffer.from(postData.text, "base64");
   expect([text, recorded.toString("latin1")].join()).not.toContain("s3cret-token");
 
-  // When the recording is sent once more, the file is the same, with the given secret.
+  // When the recording is sent again with the given secret, the server receives the same file.
   arrived = new Uint8Array();
   const options = ["compare", upstream, upstream, "--recording", file, "--secret", "given", "--json"];
   expect(JSON.parse((await runPlaza(options)).stdout)).toEqual({ requests: 1, differences: [], other_statuses: [] });
   expect([...arrived]).toEqual([...bytes]);
 });
 
-/** Compares two servers with the cases of areas. `second` is the address of the second server if that is not the server of the control API. */
+/** Compares two servers with the cases of areas. `second` is the address of the second server, by default the base URL of `other`. */
 function compareCases(one: RunningPlaza, other: RunningPlaza, areas: readonly string[], second = other.ready.base_url) {
   const control = ({ ready: { control_url, control_key } }: RunningPlaza, prefix: string) => [
     ...[`--${prefix}control-url`, control_url, `--${prefix}control-key`, control_key as string],
@@ -273,7 +273,7 @@ describe("wrong use", () => {
   ])("%#: exit code 2, and a message that names it", async (args, message) => {
     const { code, stdout, stderr } = await runPlaza(args());
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining(message) });
-    // The message is one line, not a stack trace.
+    // The error message is one line, not a stack trace.
     expect(stderr.trimEnd()).not.toContain("\n");
   });
 

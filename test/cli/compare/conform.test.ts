@@ -25,7 +25,7 @@ test("a newly started server passes an area, whatever its day", async () => {
   const plaza = await startPlaza(["--data", ":memory:"]);
   expect((await plaza.control("PUT", "clock", { now: 1_764_547_200 })).status).toBe(200); // 2025-12-01
   expect(await checkCases(plaza.ready, "strict", "page-labels")).toEqual({ code: 0, failed: [], broken: [] });
-  // The command set the clock once, and the clock goes on.
+  // The command has set the world's clock once, and afterwards the clock goes on.
   const { now } = (await plaza.control("GET", "clock")).body as { now: number };
   expect(now - 1_795_000_000).toBeWithin(0, 3_600);
 });

@@ -17,9 +17,9 @@ export interface Fault {
   readonly name: string;
   /** The clause that the fault breaks. */
   readonly clause: string;
-  /** Damages the request, or returns a response in place of the server's. */
+  /** Damages the request, or returns a response instead of the server's response. */
   asked?(request: Asked): { readonly status: number; readonly text: string } | undefined;
-  /** Damages the body of a JSON response. May return another status. */
+  /** Damages the body of a JSON response. The function may return another status for the response. */
   responded?(body: Json, request: Asked, status: number): number | undefined;
 }
 

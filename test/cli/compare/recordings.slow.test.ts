@@ -29,7 +29,7 @@ const typed = (type: string) => [{ name: "Content-Type", value: type }];
 const [FORM, PARTS] = ["application/x-www-form-urlencoded", "multipart/form-data; boundary=----WebKitFormBoundaryX"];
 const reading: Given = { method: "GET", path: "/v26.0/2001?fields=name" };
 
-/** Requests of recordings. Each of them creates a video with this title, or only reads. */
+/** Requests of recordings. Each recording creates a video with this title, or only reads. */
 const taken: readonly (readonly [kind: string, given: Given, title: string | undefined, before?: string])[] = [
   ["a byte order mark", reading, undefined, "\uFEFF"],
   ["null for a body", { ...reading, postData: null }, undefined],
@@ -59,7 +59,7 @@ test("each odd kind of recording is sent as it was recorded, or refused in one s
       expect({ kind, titles: data.map((video) => video.title) }).toEqual({ kind, titles: [title] });
     }
   }
-  // Both servers refuse the request, so nothing differs between them, although the recording has another status.
+  // Both servers refuse the request, so their responses are equal, although the recorded response has another status.
   const unknown = harOf({ headers: typed("application/json"), postData: { text: '{"titel":' } });
   expect(await compare(unknown)).toMatchObject({
     ...{ code: OK, stderr: "" },

@@ -35,7 +35,7 @@ test("D-335: files of plaza are 0600, and its folders 0700", async () => {
   await startPlaza(["--data", ":memory:"], { cwd, env });
   expect((await server.end()).code).toBe(0);
   expect({ cwd: count(cwd) > 15, tmp: count(tmp) > 3 }).toEqual({ cwd: true, tmp: true });
-  // The test itself has made the folder of the backup.
+  // The test itself, not Plaza, has made the folder of the backup.
   expect([...openToOthers(cwd), ...openToOthers(tmp)]).toEqual(["backup 755"]);
 });
 

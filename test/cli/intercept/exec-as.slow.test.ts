@@ -79,7 +79,7 @@ describe("plaza exec --as", () => {
     expect(await runPlaza(["exec", ...hosts, "--", BUN, "-e", script])).toEqual({
       code: 0,
       stdout: `${JSON.stringify([1, "https://graph.example.com", 1, 2500])}\n`,
-      // D-394: the world `second` is part of the report, too.
+      // D-394: the report also names the requests to the world `second`.
       stderr:
         "plaza: the command asked for 2 things that Plaza does not have:\n  GET nothing, once\n  GET page/insights, once, by app 1001\nplaza: to answer requests to this edge from a file, use --stub page/insights=FILE.json\n",
     });

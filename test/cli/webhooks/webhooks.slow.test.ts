@@ -71,7 +71,7 @@ test("plaza listen ends when its reader has enough, and restores the callback", 
     hasEnded = true;
   });
   await readUntil(listening.stdout.getReader(), (text) => text.includes("\n"));
-  // The command prints a line for each event. The first line after the end of `head` finds the pipe closed.
+  // The command prints a line for each event. The first line that the command prints after `head` has ended finds the pipe closed.
   while (!hasEnded) await spawnPlaza(["trigger", "messages"], { env }).exited;
   expect(await new Response(listening.stderr).text()).toBe("");
   expect(await app()).toEqual(before);
@@ -95,7 +95,7 @@ test("--deliveries-per-second limits the rate for a callback, and everything arr
   while (receiver.posts.length === 0) await Bun.sleep(5);
   // At the limited rate, a hundred webhooks take a minute and a half.
   expect(receiver.posts.length).toBeLessThan(accounts.length);
-  // Work that falls due because the clock is moved is not delayed.
+  // The rate limit does not delay webhooks that become due because the world's clock is moved.
   await post("clock/advance", { seconds: 1 });
   while (receiver.posts.length < accounts.length) await Bun.sleep(5);
 });

@@ -76,7 +76,7 @@ async function feeds(catalog) {
   return nodeOf(ProductFeed, id, userApi);
 }
 
-/** Waits as a program does, by asking again. */
+/** Waits for the end of an upload as a program does, by requesting the upload repeatedly. */
 async function endOf({ id }) {
   for (let tries = 0; tries < 300; tries++) {
     const fields = ["start_time", "end_time", "num_detected_items", "num_persisted_items", "error_count"];
@@ -135,7 +135,7 @@ async function references() {
   uses["send a batch of which one request refers to another"] = (await page.getCustomLabels(["name"])).some(({ name }) => name === named);
 }
 
-/** Responds to the verification of a callback, and resolves `received` with whether the receiver's library takes the first webhook. */
+/** Responds to the verification of a callback; `received` resolves with whether the library of the receiver accepts the first webhook. */
 async function receiver() {
   let resolve;
   const received = new Promise((given) => {

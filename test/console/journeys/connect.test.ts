@@ -1,4 +1,4 @@
-/** The first minute: an app is connected with the form of the first page, and a test event arrives. */
+/** The first minute of a person in the console: the person connects an app with the form of the first page, and a test event arrives. */
 import { expect, test } from "bun:test";
 import { JOURNEY_MS, personAt } from "#harness/console/person";
 import { startReceiver } from "#harness/receiver";

@@ -1,4 +1,4 @@
-/** Forms that cannot be wrong, with keys alone: a token, and a new node. */
+/** Checks that a person can use the forms for a token and for a new node with the keyboard alone, and that the forms offer only valid values. */
 import { expect, test } from "bun:test";
 import { JOURNEY_MS, personAt } from "#harness/console/person";
 import { startServer } from "#harness/server";
@@ -11,7 +11,7 @@ for (const theme of ["light", "dark"] as const)
       const person = await personAt(server, { theme, path: "/tokens" });
       const { page } = person;
       await page.getByRole("button", { name: "Create a token" }).press("Enter");
-      // The form has its apps and pages once the server has answered.
+      // The form lists the apps and pages as soon as the server has responded.
       for (const name of ["app", "principal"]) await page.locator(`select[name=${name}] option`).first().waitFor({ state: "attached" });
       const scope = page.getByRole("checkbox", { name: "pages_messaging" });
       await scope.press("Space");

@@ -34,7 +34,7 @@ test(
     await person.shows("readCatalog", /automatic upgrade off/);
     await person.shows(`! ends ${iso(now + 30 * DAY).slice(0, 10)}`);
     await person.look("journey-6-ends");
-    // On the day itself, the same request is refused.
+    // When the clock has reached the end of the version, the server refuses the same request.
     await person.open("Time");
     await person.press("+ 30 days");
     await person.shows("The clock was moved, and everything that was due has happened");

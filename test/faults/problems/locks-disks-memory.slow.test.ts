@@ -49,7 +49,7 @@ test("D-341: SQLite: another program that locks the file is named, reads go on, 
 }, 60_000);
 
 test("D-341: SQLite: a write that the system refuses with an error is named as a problem of the disk", async () => {
-  // The system refuses to let a file of this process grow beyond the limit. The ignored signal would end the process.
+  // The system refuses to let a file of this process grow beyond the limit. Without this, the signal that the test ignores would end the process.
   const limited = ["sh", "-c", `trap '' XFSZ; ulimit -S -f 2048; exec "$0" "$@"`];
   const plaza = await startWatched(["--data", join(temporaryFolder(), "data")], {}, limited);
   await untilRefused(plaza, "limited");
@@ -62,7 +62,7 @@ test("D-341: SQLite: a write that the system refuses with an error is named as a
   await untilOver(plaza);
 }, 60_000);
 
-/** A cluster of its own, with a superuser's session. */
+/** A PostgreSQL cluster for this test alone, with a session of a superuser. */
 async function ownCluster() {
   const cluster = await startPostgresCluster();
   afterThisTest(() => cluster.stop());
@@ -82,7 +82,7 @@ testOnPostgres(
     const { rows } = await superuser.query("SELECT current_setting('data_directory') || '/' || pg_relation_filepath('plaza_default.labels') AS file");
     const { file } = rows[0] as { file: string };
     renameSync(file, `${file}.away`);
-    // Ends the running sessions, because they have the file open.
+    // Ends the running sessions, because they hold the file of the table open.
     await superuser.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'");
     await untilRefused(plaza, "gone");
     const said = await plaza.says(namesProblem("disk_error"));
@@ -101,7 +101,7 @@ testOnPostgres(
     const { cluster, superuser } = await ownCluster();
     const plaza = await startWatched(["--data", cluster.url]);
     expect(await plaza.createLabel("before")).toBe(200);
-    // The locks of a session stay when the statement fails because there is too little memory.
+    // If a statement fails because there is too little memory, its session keeps its locks.
     const all = superuser.query("SELECT pg_advisory_lock(n) FROM generate_series(1, 10000000) AS n");
     expect(await all.catch(({ code }: { code: string }) => code)).toBe("53200");
     await untilRefused(plaza, "memory");

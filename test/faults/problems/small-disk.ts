@@ -17,7 +17,7 @@ export interface SmallDisk {
   free(): void;
 }
 
-/** Makes the disk. PostgreSQL may write to it, too. */
+/** Makes the disk. PostgreSQL may also write to the small disk. */
 export function smallDisk(megabytes: number): SmallDisk {
   const mount = mkdtempSync(join(tmpdir(), "plaza-disk-"));
   execFileSync("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m`, "tmpfs", mount]);

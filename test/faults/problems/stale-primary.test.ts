@@ -25,7 +25,7 @@ test("D-348: it is refused and named while the newer one is away, and used by no
   await standby.promote();
   const isWritten = (name: string) => plaza.createLabel(name).then((status) => status === 200);
   for (let n = 0; !(await isWritten(`after-failover-${n}`)); n++);
-  // The old primary does not know that another server has replaced it.
+  // The old primary does not know that another server has replaced it as the primary.
   await primary.start();
   await standby.halt("immediate");
   const said = await plaza.says(namesProblem("stale_primary"));
@@ -35,7 +35,7 @@ test("D-348: it is refused and named while the newer one is away, and used by no
   await standby.start();
   for (let n = 0; !(await isWritten(`again-${n}`)); n++);
 
-  // A new process finds both servers, and finds the older one first.
+  // A new process connects to both servers, and to the older one first.
   const other = await startWatched(["--data", data]);
   const found = await other.says(({ log }) => log.some(({ problem }) => problem === "stale_primary"));
   expect(found.readyz.status).toBe(200);

@@ -25,8 +25,8 @@ export interface WatchedPlaza {
   readPersonas(): Promise<number>;
   said(): Promise<Said>;
   /**
-   * Waits until the server's reports are as wanted. If they never are, the time limit of the test ends the waiting, and `expected` has the last
-   * reports.
+   * Waits until the server's reports are as wanted. If the reports never become so, the time limit of the test ends the waiting, and `expected` shows
+   * the last reports.
    */
   says(isWanted: (said: Said) => boolean): Promise<Said>;
   control(method: string, path: string, body?: unknown): Promise<{ status: number; text: string }>;

@@ -14,7 +14,7 @@ const WRITES_BETWEEN = 200;
 const { query, headers } = threeTokens("demo-page-token");
 const LABELS = `/v26.0/2001/custom_labels?${query}`;
 
-/** The acknowledged labels, and the number of responses and failures of each kind. */
+/** The acknowledged labels, and the number of responses and failures, by their status or error. */
 class Ledger {
   readonly acknowledged = new Set<string>();
   readonly results = new Map<string, number>();

@@ -8,7 +8,10 @@ import { temporaryFolder } from "#harness/server";
 export type ProxyName = "nginx" | "haproxy";
 export const proxyNames: readonly ProxyName[] = ["nginx", "haproxy"];
 
-/** The configuration in docs/operating/network.md, with other ports and folders. The scheme is the one that a proxy reports if it terminates TLS. */
+/**
+ * The configuration in docs/operating/network.md, with other ports and folders. `scheme` is the scheme that a proxy reports to the server if the
+ * proxy terminates TLS.
+ */
 const nginxConf = (folder: string, port: number, upstream: string): string => `
 daemon off;
 master_process off;
@@ -53,7 +56,7 @@ backend plaza
   server plaza ${upstream}
 `;
 
-/** Starts a proxy. Resolves with its port when it accepts connections. `upstream` is the server's `host:port`. */
+/** Starts a proxy. The promise resolves with the proxy's port as soon as the proxy accepts connections. `upstream` is the server's `host:port`. */
 export async function startProxy(name: ProxyName, upstream: string): Promise<number> {
   const [folder, port] = [temporaryFolder(), freePort()];
   const file = join(folder, `${name}.conf`);
@@ -68,7 +71,7 @@ const DEPLOY = join(import.meta.dir, "../../../deploy/proxies");
 
 export interface TwoServersProxy {
   readonly url: string;
-  /** Takes a server out of the proxy before it ends, and into the proxy when it serves, as deploy/proxies/README.md says. */
+  /** Removes a server from the proxy's list before the server ends, and adds it again when it serves requests, as deploy/proxies/README.md says. */
   take(server: "out" | "in", address: string): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Makes requests to each route of the control API at its limits. */
+/** Makes requests to each route of the control API that are as large as its limits allow. */
 import { controlRoutes } from "#control/routes";
 import type { ControlRoute } from "#control-contract/route";
 import { nodeOfType } from "#harness/full-world";
@@ -44,17 +44,17 @@ const labelsFile = (count: number): string =>
 const labelsYaml = (count: number): string =>
   `pages:\n- {id: "2999"}\nlabels:\n${Array.from({ length: count }, (_, at) => `- {id: "${700_000 + at}", page: "2999", name: l${at}}\n`).join("")}`;
 
-/** The limits of a form, and of a JSON body without a world file. */
+/** The size limits of a form, and of a JSON body without a world file. */
 const FORM_BYTES_MAX = 16_000;
 const JSON_BYTES_MAX = 2 * 1_048_576;
 
-/** A call of a tool of MCP. */
+/** A call of an MCP tool. */
 const calling = (tool: string, input: string): string =>
   `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${tool}","arguments":${input}}}`;
 
 /**
- * `bodyBytes` is the size of bodies with a world file in them. World files alone are twice as long. `nodes` is the number of nodes in a world file. Of a
- * stream, only the first part is read.
+ * `bodyBytes` is the size of request bodies that contain a world file. Request bodies that are a world file alone are twice as long. `nodes` is the
+ * number of nodes in a world file. Of a streamed response, the load reads only the first part.
  */
 export function controlLoads({ bodyBytes, queryBytes }: Sizes, nodes: number): Load[] {
   const registry = buildRegistry();

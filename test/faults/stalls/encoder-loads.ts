@@ -1,4 +1,4 @@
-/** Makes each message of an encoder at its limits, with a stream key and without a stream key. */
+/** Makes each message of an encoder as large as the limits allow, with a stream key and without a stream key. */
 import { chunked, command, handshake, join, media, publishing } from "#harness/live/rtmp";
 import { writeAmf } from "#ingest/rtmp/amf0";
 import { AFTER_KEY, AMF_VALUES_MAX, CHUNK_STREAMS_MAX, COMMANDS_BEFORE_KEY_MAX } from "#ingest/rtmp/message";
@@ -21,7 +21,7 @@ function aggregate(parts: number): Uint8Array {
 }
 
 const properties = (count: number): Record<string, number> => Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, at]));
-/** Metadata with objects inside each other that never end. */
+/** RTMP metadata with endlessly nested objects. */
 const nested = (depth: number): Uint8Array => join([writeAmf(["@setDataFrame", "onMetaData"]), many(depth, () => Buffer.from([3, 0, 1, 97]))]);
 
 type Shapes = Readonly<Record<string, () => Uint8Array>>;
@@ -29,7 +29,7 @@ type Shapes = Readonly<Record<string, () => Uint8Array>>;
 /** The length of the longest message. */
 const MESSAGE_BYTES = AFTER_KEY.messageBytesMax;
 
-/** Messages that an encoder sends before its key is accepted. `bytes` is their length. */
+/** Messages that an encoder sends before its key is accepted. `bytes` is the length of the messages. */
 export const beforeKey = (bytes: number): Shapes => ({
   "only a handshake": handshake,
   zeros: () => new Uint8Array(bytes),
@@ -99,7 +99,7 @@ function sendTo(server: Served, bytes: readonly Uint8Array[]): Promise<string> {
   });
 }
 
-/** A stream key of a new video. A video accepts one encoder at a time. */
+/** Returns the stream key of a new video. A video accepts one encoder at a time. */
 async function newKey(server: Served): Promise<string> {
   const response = await fetch(`${server.base_url}/v25.0/2001/live_videos`, {
     method: "POST",

@@ -1,4 +1,4 @@
-/** Makes hostile and honest feed files at the limits of their formats. */
+/** Makes hostile and honest feed files that are as large as the limits of their formats allow. */
 import { gzipSync } from "node:zlib";
 
 export const HEADER = "retailer_id,name,url,image_url";

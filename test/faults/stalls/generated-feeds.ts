@@ -71,7 +71,7 @@ const PARTS = [
   ],
 ];
 
-/** Makes the file with the number `n` of an endless list: pieces of all formats, repeated, nested, cut, changed, and packed. */
+/** Makes the file number `n` of an endless list of files: pieces of all formats that are repeated, nested, cut, changed and packed. */
 export function generatedFile(n: number): Uint8Array {
   const below = numbers(n);
   const parts: string[] = [];

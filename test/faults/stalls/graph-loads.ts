@@ -1,4 +1,4 @@
-/** Makes requests of each operation of the graph at its limits. */
+/** Makes requests of each operation of the graph that are as large as its limits allow. */
 import { gzipSync } from "node:zlib";
 import type { Endpoint } from "#graph/contract/registry";
 import type { SurfaceName } from "#graph/pipeline/request";
@@ -25,7 +25,10 @@ const BATCH_MAX = 50;
 
 const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The largest value that the schema allows, made from a value that the schema accepts. A list without a limit fills the body. */
+/**
+ * The largest value that the schema allows, made from a value that the schema accepts. A list whose schema has no limit is made as long as the
+ * request body may be.
+ */
 function largest(schema: Schema, value: unknown, bytes: number): unknown {
   const choice = schema.anyOf?.find(({ type }) => type === (Array.isArray(value) ? "array" : typeof value));
   if (choice !== undefined) return largest(choice, value, bytes);
@@ -35,7 +38,7 @@ function largest(schema: Schema, value: unknown, bytes: number): unknown {
     const item = largest(schema.items ?? {}, value[0], 100);
     const fitting = Math.floor(bytes / (JSON.stringify(item).length + 8));
     const count = Math.min(schema.maxItems ?? fitting, fitting);
-    // Each event gets an id of its own, so that the events differ.
+    // Each app event gets an id of its own, so that the server does not treat the events as repetitions.
     return Array.from({ length: count }, (_, at) => (isObject(item) && "event_id" in item ? { ...item, event_id: `e${at}` } : item));
   }
   if (isObject(value))
@@ -56,7 +59,7 @@ const addresses: Readonly<Record<SurfaceName, keyof Served>> = {
 interface Target {
   readonly surface: SurfaceName;
   readonly method: string;
-  /** The path with its version, and with the query of its tokens. */
+  /** The path of the operation with its version, and with the tokens in the query. */
   readonly path: string;
   readonly token: string;
 }
@@ -193,7 +196,7 @@ function batchOf(work: string, target: Target, bodyBytes: number, body?: string)
   return { work, shape: `a batch of ${BATCH_MAX}`, send: (server) => send(server, batch, "", text.slice(0, bodyBytes), asJson) };
 }
 
-/** Requests without a known operation. */
+/** Requests that belong to no operation of the graph. */
 function others({ queryBytes }: Sizes): Load[] {
   const at = (method: string, path: string): Target => ({ surface: "base", method, path: `/v25.0${path}`, token: "full-page" });
   const ids = Array.from({ length: Math.floor(queryBytes / 6) }, (_, n) => String(50_000 + n))

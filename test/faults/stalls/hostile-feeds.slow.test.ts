@@ -1,6 +1,6 @@
 /**
- * Checks that hostile feed files end as uploads, that the server stays, that its memory is bounded, and that another app is served while the server reads
- * these files. The generated files are the same ones in each run (`generated-feeds.ts`); `npm run prove` sends 20,000 of them.
+ * Checks that uploads of hostile feed files come to an end, that the server survives, that its memory is bounded, and that the server serves another
+ * app meanwhile. The generated files are the same ones in each run (`generated-feeds.ts`); `npm run prove` sends 20,000 of them.
  */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -15,7 +15,10 @@ import { uploadFile } from "./upload-loads.ts";
 
 const GENERATED = tries(40, 20_000);
 const FEEDS = ["8111", "8112", "8113", "8114", "8115", "8116"];
-/** The length of the files at the limits of their formats. A packed file becomes some fifty times as long. */
+/**
+ * The length of feed files that are as large as the limits of their formats allow. A packed feed file becomes about fifty times as long when it is
+ * unpacked.
+ */
 const FILE_BYTES = 300_000;
 const MEMORY_MB_MAX = 512;
 

@@ -6,28 +6,28 @@ export interface Load {
   readonly work: string;
   readonly shape: string;
   /**
-   * The load is one long write. On SQLite, which has one writer, the writes of other callers wait for the end of the load (D-338), so the test judges
-   * only their reads.
+   * The load makes the server do one long write. On SQLite, which has one writer, the writes of other callers wait for the end of the load (D-338),
+   * so the test judges only their reads.
    */
   readonly isLongWrite?: boolean;
-  /** Sends the load. Resolves with a word about the end, such as the status, when the server has done all of its work for the load. */
+  /** Sends the load. Resolves with the outcome, such as the status, when the server has done all of its work for the load. */
   send(server: Served): Promise<string>;
 }
 
 /** A server in this process or in another process. */
 export type Served = Omit<Server, "kill" | "stop" | "startedInMs" | "log">;
 
-/** The sizes of the parts that are sent at once. */
+/** The sizes of the parts of a message that are sent at once. */
 export interface Sizes {
   readonly bodyBytes: number;
   readonly queryBytes: number;
 }
 
-/** The default limits of the server. A part of the head is left for everything beside the query. */
+/** The default limits of the server. Of the limit for the head of a request, the query leaves a part for the other lines of the head. */
 export const LIMITS: Sizes = { bodyBytes: 1_048_576, queryBytes: 15_000 };
 
 /**
- * Texts of nearly this number of bytes. Each is the costliest text for one kind of JSON reader.
+ * The JSON texts have nearly this number of bytes. Each text is the most expensive one for one type of JSON reader.
  */
 export const hostileJson = (bytes: number, name: string): Readonly<Record<string, string>> => {
   const filled = (before: string, part: string, after: string): string =>

@@ -1,6 +1,6 @@
 /**
  * Sends loads to a server process while another process sends it requests. Measures whether the server stalls, by the server's own metrics and by the
- * times of these requests. The delays of the machine itself are measured too, so that the server is not blamed for them.
+ * response times of the requests of another process. The delays of the machine itself are measured too, so that the server is not blamed for them.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { afterThisTest } from "#harness/cleanup";
@@ -17,16 +17,16 @@ const KINDS = Object.keys(GOALS) as readonly Goal[];
 
 /** The length of a measurement, enough for about twenty requests of each kind. */
 const WINDOW_MS = 200;
-/** The number of tries for a load that misses a goal. The server counts as the cause only if the load misses the goal each time. */
+/** The number of tries for a load that misses a goal. The server counts as the cause only if the load misses the goal at every try. */
 const TRIES_MAX = 6;
-/** The greatest number of sendings of one load. A load that takes longer than the measurement is sent only twice. */
+/** The greatest number of times that one load is sent. A load that takes longer than the measurement is sent only twice. */
 const SENDS_MAX = 12;
 
 export interface Measured {
   readonly work: string;
   readonly shape: string;
   readonly ends: string;
-  /** The times of the first and the second sending. */
+  /** The durations of the first and of the second sending of a load. */
   readonly sentMs: readonly number[];
   readonly values: Readonly<Record<Goal, number>>;
   /** The longest time of a request to the idle server, which shows the delays of the machine itself. */
@@ -71,7 +71,7 @@ function peakMemory(pid: number): number {
   }
 }
 
-/** The longest hold of the event loop in the server's log after the first `from` holds. */
+/** The longest time for which the event loop was held, by the server's log, after the first `from` reports of such holds. */
 async function holdsOf(server: Server, from: number): Promise<{ longestMs: number; until: number }> {
   const total = async (): Promise<number> => {
     const text = await (await fetch(`${server.control_url}/metrics`, { headers: { connection: "close" } })).text();
@@ -102,7 +102,7 @@ export class Measuring {
     const { pid, base_url, control_url } = server;
     const options: ProberOptions = { pid, base_url, control_url, rtmp_port: rtmpPort, idle_base_url: idle.base_url };
     const measuring = new Measuring(server, database, spawned<Probed>("prober.ts", JSON.stringify(options)));
-    // The first requests wait until compilers have run.
+    // The first requests wait for the compilers of the runtime, so their times are not measured.
     await Bun.sleep(500);
     await measuring.#prober.ask();
     return measuring;
@@ -145,8 +145,8 @@ export class Measuring {
     const app = isLongWrite && this.#database === "sqlite" ? reads : [...reads, ...writes];
     const values = { hold: longestMs, health: most(health), app: quantile(app, 0.99), encoder: most(encoder), memory };
     const noise = most(idle);
-    // Delays of the machine, of its disk and of its database do not count against the server. The hold is measured in CPU time, and neither hold nor
-    // memory depends on these delays.
+    // Delays of the machine, of its disk and of its database do not count against the server. The time for which the event loop is held is measured
+    // in CPU time, so delays of the machine change neither this time nor the memory.
     const allowed = { ...GOALS, health: GOALS.health + noise, app: GOALS.app + noise, encoder: GOALS.encoder + noise };
     const over = KINDS.filter((kind) => values[kind] > allowed[kind]);
     return { work, shape, ends: [...ends].join(" "), sentMs: sentMs.slice(0, 2), values, noise, over, tries, refused };

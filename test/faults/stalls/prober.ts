@@ -1,6 +1,6 @@
 /**
- * A process that sends requests to a server while others load the server: for its health, as another app, and as an encoder. It also sends the
- * app's requests to a second server, which nobody loads. Its parent process asks it for the times.
+ * A process that sends requests to a server while others load the server: for its health, as another app, and as an encoder. It also sends the app's
+ * requests to a second server, which nobody loads. The parent process of the prober requests the measured times.
  */
 import { readdirSync, readFileSync } from "node:fs";
 
@@ -16,8 +16,7 @@ export interface ProberOptions {
 }
 
 /**
- * The milliseconds of each request since the parent last asked, without the time in which the server's thread was ready to run and the machine gave it
- * no processor.
+ * The duration of each request since the parent last asked, in ms, without the time in which the server's thread had to wait for a processor.
  */
 export interface Probed {
   readonly health: readonly number[];
@@ -45,7 +44,7 @@ const seen = {
 
 /** Sends a request. Resolves with a problem; undefined if there is none. */
 type Ask = () => Promise<string | undefined>;
-/** Sends the request with the number `n`, and chooses the list for its time. */
+/** Sends request number `n` of the sequence, and chooses the list to which its duration is added. */
 type Next = (n: number) => { times: number[]; ask: Ask };
 
 async function statusOf(url: string, init: RequestInit = {}): Promise<string | undefined> {
@@ -64,7 +63,7 @@ const writeOf = (baseUrl: string): Ask => {
   const headers = { authorization: "Bearer 1002|0ther", "content-type": "application/json", "x-forwarded-for": "203.0.113.7" };
   return () => statusOf(`${baseUrl}/v25.0/1002/activities`, { method: "POST", headers, body: event });
 };
-/** Requests of the app in turn; one of three is a write. */
+/** The app's requests in turn: two reads, then one write. */
 const appAt = (baseUrl: string, reads: number[], writes: number[]): Next => {
   const [write, asks] = [writeOf(baseUrl), readsOf(baseUrl)];
   return (n) => (n % 3 === 2 ? { times: writes, ask: write } : { times: reads, ask: asks[n % 3] as Ask });
@@ -91,7 +90,10 @@ function handshake(): Promise<string | undefined> {
   });
 }
 
-/** The time for which each thread of the server was ready to run and had no processor, since the thread started. The second number of a file has nanoseconds. */
+/**
+ * The time for which each thread of the server was ready to run and had no processor, since the thread started. The second number in the file
+ * `schedstat` is a time in nanoseconds.
+ */
 function waitedByThread(): Map<string, number> {
   const tasks = `/proc/${options.pid}/task`;
   const waitedMs = (thread: string): number => {

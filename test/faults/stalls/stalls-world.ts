@@ -4,7 +4,7 @@ import { world as sampleWorld } from "#openapi/samples";
 const many = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at));
 const scopes = sampleWorld.tokens[0]?.scopes ?? [];
 
-/** `part` is the size of the lists, as a part of those of a large world. */
+/** `part` is the size of the lists, as a fraction of the size in a large world. */
 const worldOf = (part: number) => ({
   ...sampleWorld,
   labels: [...sampleWorld.labels, ...many(5_000 * part, (at) => ({ id: String(500_100 + at), page: "2001", name: `label ${at}`, users: ["9001"] }))],
@@ -24,7 +24,7 @@ export const stallsWorld = worldOf(1);
 /** A world for tests that compare two requests to the same world. */
 export const smallStallsWorld = worldOf(1 / 5);
 
-/** Puts deletions last, because other loads need the nodes that they delete. */
+/** Moves deletions to the end, because other loads need the nodes that deletions remove. */
 export const deletionsLast = <T extends { readonly work: string }>(loads: readonly T[]): T[] => {
   const isDeletion = ({ work }: T): boolean => /^(delete|erase|reset|restore|unsubscribe|end|detach)/.test(work);
   return [...loads.filter((load) => !isDeletion(load)), ...loads.filter(isDeletion)];

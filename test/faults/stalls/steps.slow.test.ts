@@ -1,6 +1,6 @@
 /**
- * Checks that twice the input costs at most 2.5 times the steps. Each operation, upload, control route and message of an encoder is an input, hostile
- * and honest, sent once and twice. Steps are counted, not timed (`counted-steps.ts`); `stalls.proof.ts` measures the times.
+ * Checks that twice the input costs at most 2.5 times the steps. The inputs are every operation, upload, control route and message of an encoder,
+ * hostile and honest, each sent once and twice. Steps are counted, not timed (`counted-steps.ts`); `stalls.proof.ts` measures the times.
  */
 import { expect, test } from "bun:test";
 import { forTests } from "#config/for-tests";
@@ -31,8 +31,8 @@ const WHOLE: Sizes = { bodyBytes: 2 * HALF.bodyBytes, queryBytes: 2 * HALF.query
 const MESSAGE_BYTES_OF_TEST = 200_000;
 const RATIO_MAX = 2.5;
 /**
- * The steps of webhooks and other background work, which run meanwhile. A list of 500 items that is searched for each of its items takes six times as
- * many steps.
+ * The steps of webhooks and other background work, which run meanwhile. If the code searched a list of 500 items for each of its items, the doubled
+ * input would take six times as many steps.
  */
 const BESIDE = 20_000;
 
@@ -45,10 +45,10 @@ interface Work {
 }
 
 const expectLinear = (all: readonly Work[]): void => {
-  // The first sending of the whole load follows sendings of the half, so it is compared to either of these.
+  // The first sending of the whole load follows sendings of the half load, so the test compares the steps to either of the half load's sendings.
   const isOver = ({ half, whole }: Work): boolean => whole.some((steps) => steps > RATIO_MAX * Math.max(...half) + BESIDE);
   expect(all.filter(isOver)).toEqual([]);
-  // Work that is not counted would pass as well, so each kind of work must have a count.
+  // Work that is not counted would pass the test as well, so the test checks that each type of work has a count.
   const isCounted = ({ whole }: Work): boolean => whole.every((steps) => steps > 0);
   expect([...new Set(all.map(({ work }) => work))].filter((work) => !all.some((one) => one.work === work && isCounted(one)))).toEqual([]);
 };
@@ -61,8 +61,8 @@ function countingSteps(): StepCounter {
 }
 
 /**
- * Shapes of texts that cost the work of reading them, which is the same for both databases. So these texts are sent to SQLite only: a thousand
- * requests take a minute.
+ * The texts below cost only the work of reading them, which is the same on both databases. The test sends these texts to SQLite only, because a
+ * thousand requests take a minute.
  */
 const READ_WITHOUT_DATABASE = /^(?:JSON|form|parts|query):/;
 

@@ -3,7 +3,7 @@ import { feedFiles } from "./feed-files.ts";
 import type { Load, Served } from "./load.ts";
 
 const FEED = "8101";
-/** The length of the files: long enough to be read in many parts. */
+/** The length of the feed files, which makes the server read each file in many parts. */
 const FILE_BYTES = 4 * 1_048_576;
 
 const asOperator = ({ control_key }: Served) => ({ authorization: `Bearer ${control_key}` });

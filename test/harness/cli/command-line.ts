@@ -5,12 +5,12 @@ import { afterThisTest } from "../cleanup.ts";
 /** The routes of the control API. */
 export const routes = await readRoutes();
 
-/** Runs a command line. Resolves with the exit code. Rejects if commander refuses the command line. */
+/** Runs a command line. The promise resolves with the exit code. The promise rejects if commander refuses the command line. */
 export async function commandLine(...words: readonly string[]): Promise<number> {
   const { exitCode } = process;
   const streams = [process.stdout, process.stderr].map((stream) => ({ stream, listeners: stream.listeners("error") }));
   const restore = () => {
-    // Each command adds listeners for errors of its output, which are removed here.
+    // Each command adds listeners for errors of its output, and this code removes them.
     for (const { stream, listeners } of streams)
       for (const one of stream.listeners("error")) if (!listeners.includes(one)) stream.removeListener("error", one as () => void);
     process.exitCode = exitCode ?? 0;

@@ -34,7 +34,7 @@ export function controlStub(respond: (asked: Asked) => unknown = () => ({})) {
     ...{ url, asked, headers, key: KEY },
     /** The options of a command as the command gets them from its command line. */
     given: { control_url: url, control_key: KEY, world_name: "default" },
-    /** The same options as words of a command line. */
+    /** The options of a command as words of a command line. */
     flags: ["--control-url", url, "--control-key", KEY],
     stop: () => server.stop(true),
   };

@@ -10,7 +10,7 @@ interface McpAnswer {
 
 interface McpClient {
   readonly client: Client;
-  /** Calls a tool. Resolves with the text of its answer. */
+  /** Calls a tool. The promise resolves with the text of the tool's answer. */
   call(tool: string, input?: object): Promise<McpAnswer>;
 }
 
@@ -35,7 +35,7 @@ async function clientOf(transport: Transport, mode: Revision = "legacy"): Promis
 
 interface HttpOptions {
   readonly revision?: Revision;
-  /** Replaces `fetch`, for an application without a socket. */
+  /** Replaces the global `fetch` for an application that opens no socket. */
   readonly send?: (url: string | URL, init?: RequestInit) => Promise<Response>;
 }
 

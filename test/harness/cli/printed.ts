@@ -20,7 +20,7 @@ export function written() {
   return streams;
 }
 
-/** The JSON that a command printed. Fails if its documentation describes other JSON. */
+/** The JSON that a command printed. The function fails if the documentation of the command describes other JSON. */
 export function printedBy(command: keyof typeof printedJson, line: string): unknown {
   const json: unknown = JSON.parse(line);
   const ajv = new Ajv2020({ strict: false }).addFormat("uri", URL.canParse);
@@ -29,7 +29,7 @@ export function printedBy(command: keyof typeof printedJson, line: string): unkn
   return json;
 }
 
-/** The schema, without properties that it does not name. */
+/** The JSON schema, which allows no properties that it does not name. */
 const closed = (schema: unknown): unknown =>
   JSON.parse(JSON.stringify(schema), (_, value: { type?: unknown } | null) =>
     value?.type === "object" ? { ...value, additionalProperties: false } : value,

@@ -5,7 +5,7 @@ import { openPage, type Page } from "../live/browser.ts";
 import type { Server } from "../server.ts";
 
 const ROOT = new URL("../../..", import.meta.url).pathname;
-/** An expression for the text of the page. A page that is still loading has no body. */
+/** An expression for the text of the page. The text of a page that is still loading is empty, because the page has no body yet. */
 const TEXT = 'document.body?.innerText ?? ""';
 
 /** The folder of screenshots, for people who look into a failure or at the console. */

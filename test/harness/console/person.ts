@@ -64,7 +64,7 @@ export class Person {
     return this.page.getByRole("grid").getByRole("row").filter({ hasText: text }).first().click();
   }
 
-  /** Resolves once all the texts can be seen. */
+  /** The promise resolves once the person can see all the texts. */
   async shows(...texts: readonly (string | RegExp)[]): Promise<void> {
     for (const text of texts) await this.page.getByText(text).filter({ visible: true }).first().waitFor();
   }
@@ -75,7 +75,10 @@ export class Person {
     expect({ name, beyond: await this.page.evaluate<number>("document.documentElement.scrollWidth - innerWidth") }).toEqual({ name, beyond: 0 });
   }
 
-  /** The problems that axe finds in the current theme. `leftOut` has selectors of third-party elements; each use gives the reason. */
+  /**
+   * The problems that axe finds in the current theme. `leftOut` has selectors of third-party elements that the check ignores; each use gives the
+   * reason.
+   */
   async violations(leftOut: readonly string[] = []): Promise<Violation[]> {
     await this.page.evaluate(`${await Bun.file(AXE).text()}; undefined`);
     const run = `axe.run(${JSON.stringify({ exclude: leftOut.map((one) => [one]) })}).then(({ violations }) => violations.map(({ id, help, nodes }) => ({ id, help, nodes: nodes.map(({ html, failureSummary }) => html.slice(0, 200) + " " + failureSummary) })))`;
@@ -83,11 +86,13 @@ export class Person {
   }
 }
 
-/** Opens the console for a person, signed in by the address that the server prints. A `path` that needs no key is opened without one. */
+/**
+ * Opens the console for a person, signed in by the address that the server prints. If `path` needs no control key, the console opens it without one.
+ */
 export async function personAt(server: Server, { theme = "light", path = "/requests" }: PersonOptions = {}): Promise<Person> {
   const executablePath = Bun.which("chromium") ?? Bun.which("google-chrome");
   if (executablePath === null) throw new Error("Chromium is not installed");
-  // This wait and those below have no limit of their own: the test's time limit ends the waiting.
+  // This wait and those below have no time limit of their own, because the time limit of the test ends them.
   const browser = await chromium.launch({ executablePath, args: FLAGS, timeout: 0 });
   afterThisTest(() => browser.close());
   const context = await browser.newContext({ viewport: { width: 1300, height: 760 }, colorScheme: theme, reducedMotion: "reduce" });

@@ -7,8 +7,8 @@ import * as fs from "node:fs";
 import { relative } from "node:path";
 
 /**
- * Returns the syncs and the renames in order, with paths from `folder`: `sync notes.new`, `notes.new is notes`, and `sync .` for the folder itself. A
- * file that is still open at the end is listed as `notes is open`.
+ * Returns the syncs and renames in order, with paths relative to `folder`: `sync notes.new`, `notes.new is notes`, and `sync .` for the folder
+ * itself. A file that is still open at the end is listed as `notes is open`.
  */
 export async function diskSteps(folder: string, work: () => unknown): Promise<string[]> {
   const steps: string[] = [];

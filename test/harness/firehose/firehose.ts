@@ -11,12 +11,12 @@ interface Line {
 }
 
 export interface RunningFirehose {
-  /** The lines of its log. */
+  /** The lines of the firehose's log. */
   readonly log: Line[];
-  /** Resolves with the first line of the log whose message contains the text. */
+  /** The promise resolves with the first line of the log whose message contains the text. */
   said(text: string): Promise<Line>;
   kill(): Promise<void>;
-  /** Sends SIGTERM. Resolves with the exit code. */
+  /** Sends SIGTERM. The promise resolves with the exit code of the firehose. */
   stop(): Promise<number>;
   readonly exited: Promise<number>;
 }
@@ -74,7 +74,7 @@ export interface Message {
   readonly [key: string]: unknown;
 }
 
-/** Reads what a topic has now, each message once, in the order in which a consumer sees the messages of each key. */
+/** Reads the messages that a topic has now, each once, in the order in which a consumer sees the messages of each key. */
 export async function readTopic(topic: string, brokers: string): Promise<Message[]> {
   const child = Bun.spawn([process.execPath, PROGRAM, "read", topic, "--brokers", brokers], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const [text, errors, code] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited]);

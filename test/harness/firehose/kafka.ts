@@ -11,13 +11,13 @@ needs("kafka");
 
 export interface Kafka {
   readonly address: string;
-  /** Kills the broker with SIGKILL. `start` starts it again with the same data. */
+  /** Kills the broker with SIGKILL. `start` starts the stopped broker again with the same data. */
   kill(): Promise<void>;
   /** Resolves when the broker listens. */
   start(): Promise<void>;
 }
 
-/** A broker that is its own controller, with little memory and without topics that it makes by itself. */
+/** A Kafka broker that is its own controller, uses little memory and creates no topics by itself. */
 const settingsOf = (folder: string, port: number, controllerPort: number): string => `
 process.roles=broker,controller
 node.id=1

@@ -21,11 +21,11 @@ export interface CollectedSpan {
 export interface Collector {
   readonly url: string;
   readonly spans: CollectedSpan[];
-  /** The bodies of all requests, as text. */
+  /** The bodies of all requests to the collector, as text. */
   readonly texts: string[];
   /** Responds to a request, with status 200 by default. */
   response: () => Response | Promise<Response>;
-  /** Resolves with the first span for which `isIt` is true, once the collector has it. */
+  /** The promise resolves with the first span for which `isIt` is true, once the collector has it. */
   span(isIt: (span: CollectedSpan) => boolean): Promise<CollectedSpan>;
 }
 
@@ -65,7 +65,7 @@ type Field = bigint | Uint8Array;
 
 const [VARINT, EIGHT_BYTES, BYTES, FOUR_BYTES] = [0, 1, 2, 5];
 
-/** The fields of a message by number. */
+/** The fields of a protobuf message by number. */
 function fieldsOf(message: Uint8Array): Map<number, Field[]> {
   const fields = new Map<number, Field[]>();
   let at = 0;
