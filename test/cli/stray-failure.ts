@@ -1,4 +1,4 @@
-/** A program with a rejected promise that nobody awaits. The program would run for a moment longer if the rejection did not end it. */
+/** A program with a rejected promise that nobody awaits. The rejection must not end the program, which still runs a moment later. */
 import { Log } from "#telemetry/log";
 import { outliveStrayFailures } from "#telemetry/stray-failures";
 

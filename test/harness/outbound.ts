@@ -1,4 +1,4 @@
-/** A guarded client, and receivers on loopback that end with the test. */
+/** The guarded client for outgoing requests, and receivers on loopback that end with the test. */
 import { createServer, type Server, type Socket } from "node:net";
 import { GuardedClient, type GuardedClientOptions } from "#outbound/client";
 import type { OutboundRequest } from "#outbound/request";

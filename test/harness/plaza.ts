@@ -1,6 +1,6 @@
 /**
- * A world in the test's own process, called without a socket. Every response is checked by its contract. A test fails if a response has an undeclared
- * error, or if a webhook breaks its contract, which is checked when the world closes.
+ * A world in the test's own process, called without a socket. The harness checks every response by the contract of its operation. A test fails if a
+ * response has an undeclared error, or if a webhook breaks its contract, which the harness checks when the world closes.
  */
 import { expect } from "bun:test";
 import { Compile } from "typebox/compile";
@@ -37,18 +37,18 @@ export interface PlazaOptions {
   /** The content of the world: a world file, as an object. */
   readonly world?: Record<string, unknown>;
   readonly calendar?: VersionCalendar;
-  /** Settings by their name. All other settings have their defaults. */
+  /** The settings of the world, by their names. All settings that are not given have their defaults. */
   readonly settings?: Readonly<Record<string, number>>;
   /** The rate limits. Default: no limits. */
   readonly rateLimits?: RateLimitConfig;
   readonly registry?: Registry;
-  /** How encoders connect. The world only returns these addresses; nothing listens there. */
+  /** How encoders connect. The world only mentions these addresses in its responses; no program listens there. */
   readonly streaming?: Streaming;
   /** The folder in which the world stores recordings. */
   readonly recordings?: string;
-  /** The keys that seal secrets. Default: a fixed key. */
+  /** The keys with which the world seals its secrets. By default, the world has a fixed sealing key. */
   readonly keys?: KeyRing;
-  /** The seed of ids and secrets, which are the same in each world with that seed. */
+  /** The seed of ids and secrets: they are the same in each world with this seed. */
   readonly seed?: number;
   /** Default: true. */
   readonly isSandbox?: boolean;
@@ -62,7 +62,7 @@ export interface TestRequest {
   readonly body?: Record<string, unknown>;
   readonly headers?: Record<string, string>;
   readonly files?: GraphRequest["files"];
-  /** Sends this token in all three places that page messaging reads. */
+  /** Sends this token three times, as page messaging requires: twice in the query and once as a bearer token. */
   readonly token?: string;
   /** Sends this token only as a bearer token. */
   readonly bearer?: string;
@@ -75,7 +75,7 @@ export interface TestResponse {
   readonly body: any;
   readonly operation: string;
   readonly story: RequestStory | undefined;
-  /** The story as the log stores it. */
+  /** The story of the request as the log stores it. */
   readonly text: string | undefined;
 }
 
@@ -128,12 +128,12 @@ function countedSecrets(): (byteCount: number) => string {
   return (byteCount) => Buffer.alloc(byteCount, String(++count).padStart(8, "0")).toString("base64url");
 }
 
-/** Opens the database of a world. On PostgreSQL it reuses the schema of an earlier test, unless the test has a registry of its own. */
+/** Opens the database of a world. On PostgreSQL, the world reuses the schema of an earlier test, unless the test has a registry of its own. */
 async function openData({ database: kind, registry: own, seed }: PlazaOptions, registry: Registry): Promise<{ name: string; database: Database }> {
   const isShared = kind === "postgres" && own === undefined;
   const data = kind === "postgres" ? (await sharedPostgres()).url : ":memory:";
   const taken = isShared ? await takeSchema(data) : undefined;
-  // The name is the same for each world with a seed, because stream keys contain the name.
+  // Worlds with the same seed have the same name, because stream keys contain the name.
   const name = taken ?? (seed === undefined || kind === "postgres" ? `t${process.pid}_${++schemaCount}` : "seeded");
   const migrations = migrationsOf(registry);
   const database = isShared ? await openBeside(data, name, migrations) : await openDatabase({ data, world: name, migrations });
@@ -151,7 +151,10 @@ export class TestPlaza {
     readonly registry: Registry,
     /** The real time, as the world reads it. */
     readonly time: { realMs: number },
-    /** The webhooks that broke their contract (D-136). A test that causes such webhooks removes them here; those that are left fail the test. */
+    /**
+     * The webhooks that broke their contract (D-136). A test that causes webhooks that break their contract removes them from this list; webhooks
+     * that are left in it fail the test.
+     */
     readonly brokenPayloads: BrokenPayload[],
   ) {
     this.#deps = { registry, traceId, monotonicMs, onUnexpected: (error) => this.#unexpected.push(error) };
@@ -217,7 +220,7 @@ function checkResponse(result: TestResponse, endpoint: Endpoint, profile: "stric
   validators.set(endpoint, known);
   const validator = known.get(profile) ?? Compile(responseSchema(endpoint, profile));
   known.set(profile, validator);
-  // D-34: extra data that a request asks for is not part of the operation's contract.
+  // D-34: the extra data that a request can ask for does not belong to the operation's contract.
   const { __debug__: _, metadata: __, ...own } = result.body;
   if (validator.Check(own)) return;
   throw new Error(
@@ -265,7 +268,7 @@ export async function expectUnreadable(plaza: TestPlaza, id: string, bearer: str
   expect({ id, status, code: body.error.code, error_subcode: body.error.error_subcode }).toEqual({ id, status: 400, code: 100, error_subcode: 33 });
 }
 
-/** The path and query of a link `next` or `previous`, to follow the link. */
+/** The path and query of the URL in `next` or `previous`, with which a test follows the link. */
 export function requestOfLink(link: string): { path: string; query: Record<string, string> } {
   const url = new URL(link);
   return { path: url.pathname, query: Object.fromEntries(url.searchParams) };

@@ -12,7 +12,7 @@ import { childrenOf, isRunning } from "./processes/children.ts";
 import { freePort } from "./processes/free-port.ts";
 
 interface ClusterOptions {
-  /** Whether the cluster syncs to disk, as in production; for measurements. */
+  /** Whether the cluster syncs to disk, as in production; measurements need these syncs. */
   readonly isDurable: boolean;
   /** Whether the cluster logs all statements, for `preparedStatements`. */
   readonly logsStatements: boolean;
@@ -29,7 +29,7 @@ export interface PostgresCluster {
   halt(mode: StopMode): Promise<void>;
   start(): Promise<void>;
   restart(mode: StopMode): Promise<void>;
-  /** Kills the server with SIGKILL, as if its machine were lost. `start` starts it with the same data. */
+  /** Kills the server with SIGKILL, as if its machine were lost. `start` starts the killed server with the same data. */
   kill(): Promise<void>;
   /** Ends the server and removes its data. */
   stop(): Promise<void>;
@@ -37,7 +37,7 @@ export interface PostgresCluster {
   preparedStatements(): string[];
   /** Starts a standby: a cluster that follows this one and refuses writes. */
   newStandby(): Promise<PostgresCluster>;
-  /** Makes a standby the primary, which accepts writes. */
+  /** Promotes a standby to the primary, which accepts writes. */
   promote(): Promise<void>;
   /** After the next start, the cluster refuses writes and follows no primary, as a demoted primary does. */
   demote(): void;
@@ -74,7 +74,7 @@ export function serverUser(): { uid: number; gid: number } | undefined {
   return { uid: idOf("-u"), gid: idOf("-g") };
 }
 
-/** Whether other users may read a folder. A clone below root's own folder is closed to the user that PostgreSQL runs as. */
+/** Whether other users may read a folder. If the clone is inside root's own folder, the user that PostgreSQL runs as cannot read the clone. */
 function isOpenToOthers(folder: string): boolean {
   const parts = folder.split("/");
   return parts.every((_, at) => (statSync(parts.slice(0, at + 1).join("/") || "/").mode & 0o001) !== 0);
@@ -84,7 +84,7 @@ class RunningCluster implements PostgresCluster {
   readonly #folder: string;
   readonly #programs: string;
   readonly #user: { uid: number; gid: number } | undefined;
-  /** The end of the pipe that keeps the watchdog waiting. */
+  /** The write end of the pipe that keeps the watchdog waiting. */
   readonly #alive: number;
   readonly #options: ClusterOptions;
   #port = 0;
@@ -102,7 +102,7 @@ class RunningCluster implements PostgresCluster {
     this.#programs = isHidden ? join(this.#folder, "programs/bin") : programs;
     const pipe = join(this.#folder, "alive");
     execFileSync("mkfifo", ["-m", "600", pipe]);
-    // Opened for both directions, because such an open does not wait for the other side.
+    // The pipe is opened for reading and writing, because such an open does not wait for a process at the other end.
     this.#alive = openSync(pipe, "r+");
     // The watchdog has a session of its own, so that Ctrl-C in the terminal ends the tests and not the watchdog, which cleans up after them.
     spawn("sh", ["-c", WATCHDOG, "watchdog", this.#folder], { detached: true, stdio: "ignore" });
@@ -177,7 +177,8 @@ class RunningCluster implements PostgresCluster {
   async kill(): Promise<void> {
     const pid = Number(readFileSync(join(this.#folder, "data", "postmaster.pid"), "utf8").split("\n", 1)[0]);
     for (const each of [pid, ...childrenOf(pid)]) if (each > 1) kill(each);
-    // A dead process is enough, because the system decides when to reap it. Until it is reaped, PostgreSQL would believe its lock files.
+    // It is enough that the process is dead, because the system decides when to reap it. Until the dead process is reaped, PostgreSQL would believe
+    // that the lock files belong to a running process.
     while (isRunning(pid)) await Bun.sleep(10);
     for (const lock of ["data/postmaster.pid", `.s.PGSQL.${this.#port}.lock`]) rmSync(join(this.#folder, lock), { force: true });
   }
@@ -196,10 +197,11 @@ class RunningCluster implements PostgresCluster {
       listen_addresses: "127.0.0.1",
       port: this.#port,
       unix_socket_directories: this.#folder,
-      // Each of several databases has its own pool, and every test file has databases of its own.
+      // The limit of connections is high because each database has its own pool, and every test file has databases of its own.
       max_connections: 200,
       shared_preload_libraries: "",
-      // Tests do not lose power, and syncs are slow. A killed server still has its commits, because they are written, though not synced.
+      // Tests run without syncs, because no power failure happens in a test and syncs are slow. A killed server keeps its commits, because the system
+      // has them, although they are not synced to the disk.
       fsync: this.#options.isDurable ? "on" : "off",
       full_page_writes: this.#options.isDurable ? "on" : "off",
       shared_buffers: "32MB",
@@ -260,7 +262,10 @@ export async function startPostgresCluster({ isDurable = false, logsStatements =
 const SHARED = Symbol.for("plaza.sharedPostgres");
 const holder = globalThis as { [SHARED]?: Promise<PostgresCluster> };
 
-/** The cluster that all tests of the process share. The first call starts it. A test that must be alone uses `newDatabase`. */
+/**
+ * The cluster that all tests of the process share. The first call of the function starts the cluster. A test that must not share its database uses
+ * `newDatabase`.
+ */
 export function sharedPostgres(): Promise<PostgresCluster> {
   holder[SHARED] ??= startPostgresCluster();
   return holder[SHARED];

@@ -4,7 +4,7 @@ import { afterThisTest } from "./cleanup.ts";
 interface Post {
   readonly path: string;
   readonly headers: Record<string, string>;
-  /** The body exactly as it was sent. */
+  /** The request body exactly as it was sent. */
   readonly body: string;
   // biome-ignore lint/suspicious/noExplicitAny: a test looks into any body.
   readonly json: any;
@@ -17,11 +17,11 @@ export interface Receiver {
   /** The handshakes that the callback got: mode and verify token. */
   readonly handshakes: { mode: string | null; verifyToken: string | null }[];
   readonly posts: Post[];
-  /** Responds to a POST, with status 200 by default. `count` is the number of POSTs so far. */
+  /** The function responds to a POST, with status 200 by default. `count` is the number of POSTs so far. */
   response: (post: Post, count: number) => Response | Promise<Response>;
 }
 
-/** Starts the callback. `handshake` makes the response to a handshake, which is the challenge by default. */
+/** Starts the callback. `handshake` makes the response to a handshake; by default, this is the challenge. */
 export function startReceiver(handshake: (challenge: string) => Response | Promise<Response> = (challenge) => new Response(challenge)): Receiver {
   const handshakes: Receiver["handshakes"] = [];
   const posts: Post[] = [];
@@ -51,7 +51,9 @@ export function startReceiver(handshake: (challenge: string) => Response | Promi
 const valuesOf = ({ entry }: { entry: readonly { changes?: readonly { value: unknown }[]; messaging?: readonly unknown[] }[] }): unknown[] =>
   entry.flatMap(({ changes = [], messaging = [] }) => [...changes.map(({ value }) => value), ...messaging]);
 
-/** A POST by its index; a negative index counts from the end. Throws if there is no such POST, because two missing POSTs would count as equal. */
+/**
+ * A POST by its index; a negative index counts from the end. Throws if there is no such POST, because a comparison of two missing POSTs would pass.
+ */
 export function postAt({ posts }: Pick<Receiver, "posts">, at: number): Post {
   const post = posts.at(at);
   if (post === undefined) throw new Error(`there is no POST at ${at}: the callback got ${posts.length}`);

@@ -1,4 +1,4 @@
-/** Checks with one entry all duties of a section of a world file. */
+/** Checks everything that a section of a world file must do, with one entry of the section. */
 import { expect } from "bun:test";
 import type { WorldEntry, WorldSection } from "#graph/contract/feature";
 import { entryReader } from "#graph/worlds/file/entry-reader";
@@ -43,8 +43,8 @@ export const findEntry = (plaza: TestPlaza, key: string, id: string): Promise<Wo
   sectionOf(plaza, key).find(plaza.world.database.reader, id, plaza.world);
 
 /**
- * Expects that an entry can be inserted, keeps its id taken, is found, listed, changed and removed, and that afterwards its id is free and no changed
- * value is left.
+ * Expects that an entry can be inserted, found, listed, changed and removed, that its id is taken until then, and that afterwards its id is free and
+ * no changed value is left.
  */
 export async function expectLifeOfEntry(
   plaza: TestPlaza,
@@ -78,7 +78,7 @@ export async function expectRoundTrip(plaza: TestPlaza): Promise<void> {
   expect(inOrder(loaded)).toEqual(inOrder(saved));
 }
 
-/** A world file in a fixed order, because the order of entries has no meaning: tokens are listed newest first. */
+/** A world file with sorted entries, because the order of entries has no meaning: tokens are listed newest first. */
 const inOrder = (file: object): unknown =>
   Object.fromEntries(
     Object.entries(file).map(([key, entries]) => [key, Array.isArray(entries) ? entries.map((entry) => JSON.stringify(entry)).sort() : entries]),

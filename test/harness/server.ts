@@ -1,4 +1,4 @@
-/** Starts Plaza in a process of its own, as a user starts it. The test ends or kills the process. */
+/** Starts Plaza in a process of its own, as a user starts it. The test itself ends or kills the process. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,9 +24,9 @@ export interface Server extends Ready {
   readonly startedInMs: number;
   /** The lines that the server has logged so far. */
   readonly log: readonly string[];
-  /** Sends SIGKILL. Resolves when the process has ended. */
+  /** Sends SIGKILL. The promise resolves when the process has ended. */
   kill(): Promise<void>;
-  /** Sends SIGTERM. Resolves with the exit code. */
+  /** Sends SIGTERM. The promise resolves with the exit code. */
   stop(): Promise<number>;
 }
 
@@ -45,7 +45,7 @@ export function worldFile(world: object): string {
 }
 
 /**
- * Starts a server. `options` are those of `bin/plaza start`; unless they say otherwise, ports are free ones and live ingest is off. `filesMax` is the
+ * Starts a server. `options` are those of `bin/plaza start`; without options for them, ports are free ones and live ingest is off. `filesMax` is the
  * number of open files that the system allows the server.
  */
 export async function startServer(options: readonly string[], environment: Record<string, string> = {}, filesMax?: number): Promise<Server> {
@@ -85,7 +85,7 @@ export async function startServer(options: readonly string[], environment: Recor
   };
 }
 
-/** The number of log lines to keep. Further lines are read and dropped, because a server writes one for each request. */
+/** The number of log lines to keep. Further lines of the log are read and dropped, because a server writes one for each request. */
 const LOG_LINES_MAX = 100_000;
 
 async function readLines(stream: ReadableStream<Uint8Array>, lines: string[]): Promise<void> {
@@ -117,7 +117,7 @@ async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string | u
   }
 }
 
-/** Sends a token in all three places of page messaging. */
+/** Sends a token three times, as page messaging requires. */
 export const threeTokens = (token: string): { query: string; headers: Record<string, string> } => ({
   query: `access_token=${token}&oauth_token=${token}`,
   headers: { authorization: `Bearer ${token}` },

@@ -28,7 +28,8 @@ import { movedClock } from "./work-database.ts";
 export const fixtureMigrations = [jobMigrations, webhookMigrations];
 
 /**
- * The values that features would return to the engine. A test changes these values, and calls `routesChanged` as a feature would.
+ * The values that the functions of features would return to the engine. A test changes these values directly, and then calls `routesChanged` as a
+ * feature would.
  */
 export interface Features {
   subscribers: (event: EventFacts) => readonly string[];
@@ -49,11 +50,13 @@ export interface WebhookFixture {
   readonly pauses: CallbackRow[];
   readonly errors: unknown[];
   /**
-   * The payloads that broke their contract. A test that causes such payloads removes them here; payloads that are left fail the test.
+   * The payloads that broke their contract. A test that causes payloads that break their contract removes them from this list; payloads that are left
+   * in it fail the test.
    */
   readonly brokenPayloads: BrokenPayload[];
   /**
-   * The reports of overdue deliveries. A test that causes such reports removes them here; reports that are left fail the test.
+   * The reports of overdue deliveries. A test that causes reports of overdue deliveries removes them from this list; reports that are left in it fail
+   * the test.
    */
   readonly overdue: OldestWaiting[];
   /** Sends one event of a business account, in a transaction of its own. */
@@ -86,9 +89,9 @@ export interface WebhookFixtureOptions {
   readonly profile?: "strict" | "clients";
   /** Webhook fields in addition to those of business accounts. */
   readonly fields?: readonly WebhookField[];
-  /** The faults of deliveries. Default: no faults. */
+  /** The errors that occurred in deliveries. Default: no faults. */
   readonly faults?: DeliveryFaults;
-  /** The client that sends webhooks. Default: a client that may call loopback. */
+  /** The client that sends webhooks. By default, this is a client that may send requests to loopback. */
   readonly client?: GuardedClient;
   /** The engine is not stopped after the test, because it stands for a process that was killed. */
   readonly isKilled?: boolean;
@@ -179,8 +182,7 @@ function readersOf(features: Features, sealer: Sealer): PortRegistry {
 }
 
 /**
- * A row of a delivery. Keys that
- * a test leaves out are those of a delivery that waits for nothing, of an event of its own with the same id.
+ * A database row of a delivery. Keys that a test leaves out have the values of a delivery that waits for nothing, and whose event has the same id.
  */
 export interface DeliveryRow {
   readonly id: number;
@@ -199,7 +201,7 @@ export interface DeliveryRow {
   readonly ended_ms?: number;
 }
 
-/** Inserts rows that the engine would have stored over time. */
+/** Inserts rows that the webhook engine would have stored over time. */
 export const insertDeliveries = (database: Database, rows: readonly DeliveryRow[]): Promise<void> =>
   database.write(async (tx) => {
     for (const { id, event = id, app = 1001, callback = 71, isFirst = false, ...row } of rows) {

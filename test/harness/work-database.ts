@@ -56,8 +56,8 @@ export interface JobWorker {
 }
 
 /**
- * A process that works on the jobs of `database`. A job of the kind `noted` only records that it ran. `stored` is the clock that another process has
- * set and this process does not know yet.
+ * A fake process that works on the jobs of `database`. A job of the kind `noted` does nothing except record that it ran. `stored` is the clock
+ * setting that another process has stored and this process does not know yet.
  */
 export function jobWorkerOn(
   database: Database,

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { openPage } from "#harness/live/browser";
 
-/** The number of evaluations. The page reloads all the time, so some evaluations fall between two documents. */
+/** The number of evaluations. The page reloads continuously, so some evaluations happen between two documents. */
 const LOOKS = 30;
 
 test("a page that is loaded again meanwhile answers the question of a test", async () => {

@@ -149,7 +149,7 @@ test("LIVE-9: a viewer does not notice wrong keys, a second encoder or garbage o
   expect([await wrong.ended, await second.ended]).not.toContain(0);
   expect([await wrong.messages, await second.messages].join()).toMatch(/Unknown stream key.*Another encoder/s);
   expect(await playsUntil(page, player, (playing) => playing.currentTime > currentTime + 2)).toMatchObject({ width: 320, error: null });
-  // The encoder's network is gone: no bytes come, and nothing closes the connection.
+  // The encoder's network fails: no bytes arrive, and nothing closes the connection.
   process.kill(first.pid, "SIGSTOP");
   for (let code = 1; code !== 0; ) {
     const taking = startEncoder(stream_url, { size: "256x144", seconds: 30 });
@@ -209,7 +209,7 @@ test("a full disk ends the broadcast, keeps the recorded part, and does not affe
   const { id, stream_url } = await liveServer.create();
   const encoder = startEncoder(stream_url);
   await liveServer.stateWhen(id, (state) => typeof state.health?.key_frame_ms === "number");
-  // The files of the ingest cannot grow, as on a full disk.
+  // The files that the ingest process writes cannot grow, as on a full disk.
   const limited = Bun.spawn(["prlimit", "--pid", String(ingestOf(liveServer)), "--fsize=1024"]);
   expect(await limited.exited).toBe(0);
   expect(await liveServer.stateWhen(id, isVod)).toMatchObject({ end_reason: "NO_STORAGE" });

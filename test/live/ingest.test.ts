@@ -36,7 +36,7 @@ test("LIVE-9, LIVE-7: the state follows ffmpeg: live, cut off, back with another
   const second = startEncoder(stream_url, { size: "256x144" });
   expect(await liveServer.stateWhen(id, isSending)).toMatchObject({ state: "live", feed: { session: 2 } });
   expect(await liveServer.graph(id, { end_live_video: true })).toMatchObject({ success: true });
-  // The server disconnects the encoder, which reads the reason.
+  // The server disconnects the encoder, and the encoder reads the reason.
   expect(await second.ended).not.toBe(0);
   expect(await second.messages).toContain("The broadcast has ended");
   expect(await liveServer.graph(`${id}?fields=status,end_reason`)).toEqual({ id, status: "VOD" });
@@ -71,7 +71,7 @@ test("LIVE-9: after SIGKILL in the middle of a broadcast the recording is comple
   startEncoder(`${after.server.rtmp_url}/${stream_key}`);
   expect(await after.stateWhen(id, isSending)).toMatchObject({ state: "live", feed: { session: 2 } });
   expect((await readRecording(recordings, "default", id))[0]?.segments.length).toBe(segmentsBefore);
-  // In an orderly end of the server the feed is lost too, and the recording is marked as ended.
+  // When the server ends in an orderly way, the feed is lost too, and the recording is marked as ended.
   expect(await after.server.stop()).toBe(0);
   expect((await readRecording(recordings, "default", id))[1]?.hasEnded).toBe(true);
 });
@@ -91,7 +91,7 @@ test("the control API shows the health of a feed, also as server-sent events unt
     const events = text.split("\n\n");
     text = events.pop() ?? "";
     for (const event of events) if (event.startsWith("event: state\ndata: ")) states.push(JSON.parse(event.slice("event: state\ndata: ".length)));
-    // The first two key frames have come.
+    // The server has received the first two key frames.
     if (typeof states.at(-1)?.health?.key_frame_ms !== "number") continue;
     await fetch(`${base_url}/v26.0/${id}`, { method: "DELETE", headers: { authorization: "Bearer author" } });
   }
@@ -124,7 +124,7 @@ test("a dead ingest process is started again on its port, and takes the streams 
   expect(await first.ended).not.toBe(0);
   await liveServer.stateWhen(id, ({ state }) => state === "reconnecting");
   for (;;) {
-    // Until the ingest listens once more, connections are refused.
+    // Until the ingest process listens again, the system refuses connections.
     const again = startEncoder(stream_url);
     const state = await Promise.race([liveServer.stateWhen(id, isSending), again.ended]);
     if (typeof state === "number") continue;
@@ -134,7 +134,7 @@ test("a dead ingest process is started again on its port, and takes the streams 
 });
 
 test("the default port is replaced if it is in use; a requested one is not", async () => {
-  // If another program uses the port already, the test needs no blocker.
+  // If another program uses the port already, the test does not need to block it.
   try {
     const blocker = Bun.listen({ hostname: "127.0.0.1", port: 1935, socket: { data: () => {} } });
     afterThisTest(() => blocker.stop(true));

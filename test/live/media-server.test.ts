@@ -13,7 +13,7 @@ test("D-118: a media server that can only call an address takes the streams: key
   const address = `${liveServer.server.control_url}/v1/worlds/default/live-feeds/callback`;
   const { id, stream_url, stream_key } = await liveServer.create();
   expect(stream_url).toBe(`rtmp://media.example/live/${stream_key}`);
-  // A call as nginx's RTMP module sends it.
+  // A callback request as nginx's RTMP module sends it.
   const report = async (call: string, name = stream_key): Promise<number> => {
     const fields = { call, addr: "127.0.0.1", clientid: "1", app: "live", flashver: "FMLE/3.0", tcurl: "rtmp://127.0.0.1/live", name, type: "live" };
     return (await fetch(address, { method: "POST", body: new URLSearchParams(fields) })).status;
@@ -23,7 +23,7 @@ test("D-118: a media server that can only call an address takes the streams: key
   expect(await liveServer.state(id)).toMatchObject({ state: "live", feed: { is_sending: true } });
   expect(await report("publish_done")).toBe(200);
   expect(await liveServer.state(id)).toMatchObject({ state: "reconnecting" });
-  // nginx's RTMP module is a package of Debian, which not every machine has.
+  // nginx's RTMP module is a package of Debian that not every machine has.
   if (hasNginxRtmp()) await playsWithNginx(liveServer, address);
 });
 
@@ -42,7 +42,7 @@ async function playsWithNginx(liveServer: LiveServer, address: string): Promise<
   const second = startEncoder(url);
   expect(await liveServer.stateWhen(id, isSending)).toMatchObject({ state: "live", feed: { session: 2 } });
   await liveServer.graph(id, { end_live_video: true });
-  // The next update of the stream is refused, and nginx disconnects the encoder.
+  // The media server's next update of the stream is refused, and nginx disconnects the encoder.
   expect(await second.ended).not.toBe(0);
   expect(await startEncoder(url).ended).not.toBe(0);
 }

@@ -24,10 +24,10 @@ test("LIVE-3, LIVE-7: a framed player plays ffmpeg's stream with B-frames live, 
   await playsUntil(page, player, ({ currentTime }) => currentTime > back.currentTime + 1);
   await liveServer.graph(id, { end_live_video: true });
   await second.ended;
-  // A viewer who was watching sees the end.
+  // A viewer who is watching the live video sees its end.
   const end = await playsUntil(page, player, ({ ended }) => ended);
   expect(end.error).toBeNull();
-  // A viewer who comes later sees the whole video, and can seek to any place.
+  // A viewer who opens the video after its end sees the whole video, and can seek to any point.
   const later = await openPage(`${player}${id}`);
   const vod = await playsUntil(later, player, ({ currentTime, duration }) => currentTime > 0.5 && duration !== null);
   expect(vod.width).toBe(320);
@@ -109,10 +109,10 @@ test("PostgreSQL: one server takes the stream, another one that sees its recordi
   await serving.stateWhen(id, ({ state }) => state === "reconnecting");
   await serving.control("POST", "clock/advance", { seconds: 5 });
   const playlist = await playlistOf(serving, { id });
-  // The last segments are written a moment after the feed has ended.
+  // The server writes the last segments a moment after the feed has ended.
   for (let text = ""; !text.includes("1/1.ts\n"); ) text = await (await fetch(playlist)).text();
   expect((await (await fetch(new URL("1/1.ts", playlist))).bytes())[0]).toBe(0x47);
-  // The other server ends the broadcast, and the encoder is disconnected.
+  // Another server process ends the broadcast, and the encoder is disconnected.
   const again = startEncoder(stream_url);
   await serving.stateWhen(id, ({ feed }) => feed.is_sending);
   await serving.graph(id, { end_live_video: true });

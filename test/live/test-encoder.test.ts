@@ -18,7 +18,8 @@ const live = ({ control_url, control_key }: Server, ...words: readonly string[])
 function encodersOf({ rtmp_url }: Server): number {
   const port = Number(new URL((rtmp_url as string).replace("rtmp:", "http:")).port);
   const hex = port.toString(16).toUpperCase().padStart(4, "0");
-  // A line of the file has the local address, the remote address and the state. The state 01 means established.
+  // Each line of the file has the local address, the remote address and the state of a connection. The state 01 means that the connection is
+  // established.
   return readFileSync("/proc/net/tcp", "utf8").split(`:${hex} 01 `).length - 1;
 }
 
@@ -37,7 +38,7 @@ test("LIVE-3: the clip is published, and its playlist and segments continue beyo
   expect(await live(server, "play", id)).toMatchObject({ code: 1, stderr: expect.stringContaining("an encoder sends already") });
   await liveServer.control("POST", "clock/advance", { seconds: 5 });
   const playlist = await playlistOf(liveServer, { id });
-  // The stream has passed the end of the clip and its second beginning.
+  // The stream is so long that the clip has ended and begun a second time.
   let text = "";
   while (!text.includes("1/4.ts")) text = await (await fetch(playlist)).text();
   const segments = [...text.matchAll(/#EXTINF:([\d.]+),\n(\S+)/g)].map(([, seconds, name = ""]) => ({ seconds, name }));

@@ -1,4 +1,4 @@
-/** Checks the login dialog in a browser: with keys alone, in a narrow window, and against pages of other sites. */
+/** Checks the login dialog in a browser: with the keyboard alone, in a narrow window, and against attacks by pages of other sites. */
 import { expect, test } from "bun:test";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterThisTest } from "#harness/cleanup";
@@ -30,7 +30,7 @@ function startSite() {
     came,
     framed: `http://127.0.0.1:${server.port}/framed`,
     back: `http://127.0.0.1:${server.port}/back`,
-    /** The address of the attacker's page. For browsers localhost is another site than 127.0.0.1. */
+    /** The address of the attacker's page. For browsers, localhost and 127.0.0.1 are different sites. */
     evil: `http://localhost:${server.port}/evil`,
     show(html: string) {
       page = `<!doctype html><body>${html}</body>`;
@@ -67,7 +67,7 @@ const dialogOf = ({ base_url }: Server, redirect_uri: string, more: Record<strin
 
 /** The ids of the problems that axe finds, and the pixels by which the page is wider than the window. */
 async function faultsOf(page: Page): Promise<{ violations: string[]; beyond: number }> {
-  // The page has a policy that allows no scripts; a script of the browser itself is not subject to it.
+  // The page has a policy that allows no scripts; a script that the test runs through the browser is not subject to it.
   await page.evaluate(`${await Bun.file(AXE).text()}; undefined`);
   return {
     violations: await page.evaluate<string[]>("axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + nodes[0].html))"),
@@ -140,7 +140,7 @@ test(
       await frames.goto(site.evil);
       return frames.frames()[1]?.locator(selector).count();
     };
-    // An ordinary page can be framed.
+    // An ordinary page can be framed, unlike the dialog.
     expect(await countIn(site.framed, "em")).toBe(1);
     expect(await countIn(dialogOf(server, site.back), "[name=form_token]")).toBe(0);
 
@@ -153,11 +153,11 @@ test(
       site.show(`<form method="post" action="${server.base_url}/dialog/oauth">${fields}<button>Win</button></form>`);
       await frames.goto(site.evil);
       const [response] = await Promise.all([frames.waitForResponse((one) => one.request().method() === "POST"), frames.getByText("Win").click()]);
-      // Pages on loopback may use a sandbox; but a form of another site comes without the cookie.
+      // Pages on loopback may use a sandbox; but when a page of another site sends the form, the browser sends no cookie with it.
       expect(response.status()).toBe(400);
     }
     expect(site.came).toEqual([]);
-    // The person's own page still works.
+    // The person's own page of the dialog still works.
     await page.getByRole("button", { name: "Continue" }).click();
     await page.getByText("You are back").waitFor();
     expect(site.came).toHaveLength(1);

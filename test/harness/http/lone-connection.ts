@@ -32,13 +32,13 @@ export interface Seen {
   readonly target: string;
   readonly headers: readonly string[];
   readonly body: string;
-  /** The reason why the body was refused. */
+  /** The reason why the server refused the request body. */
   readonly problem?: ProtocolProblem["kind"];
 }
 
 export interface OwnerOptions extends Partial<ConnectionLimits> {
   readonly bodyBytesMax?: number;
-  /** Responds in a later turn of the event loop, not at once. */
+  /** The server responds in a later turn of the event loop, not at once. */
   readonly isLate?: boolean;
 }
 
@@ -50,11 +50,11 @@ export class Owner implements ConnectionOwner<Connection> {
   readonly clock = { monotonicMs: () => this.timeMs, nowMs: () => 0 };
   readonly commonHeaderLines = "";
   isStopping = false;
-  /** The heads of all requests, also of requests whose body did not come. */
+  /** The heads of all requests, also of requests whose body did not arrive. */
   readonly heads: RequestHead[] = [];
   readonly seen: Seen[] = [];
   readonly refused: ProtocolProblem[] = [];
-  /** The number of bytes that the connection has received and not used, plus the bytes that its client does not accept. */
+  /** The number of bytes that the connection has received and not processed, plus the sent bytes that the client has not accepted. */
   heldBytes = 0;
   readonly line = new Line();
   readonly connection: Connection;

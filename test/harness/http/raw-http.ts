@@ -4,7 +4,7 @@ import { connect as connectTls } from "node:tls";
 
 export interface RawResponse {
   readonly status: number;
-  /** The headers by their names in lower case. Of a repeated header, the last value. */
+  /** The response headers by their names in lower case. If a header is repeated, its last value counts. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
@@ -18,11 +18,11 @@ export interface Exchange {
 }
 
 export interface ExchangeOptions {
-  /** The pause between two parts, in milliseconds. */
+  /** The pause between two parts of the sent text, in milliseconds. */
   readonly gapMs?: number;
-  /** The last part is sent once the caller has received this text. */
+  /** The caller sends the last part once it has received this text. */
   readonly awaits?: string;
-  /** Ends the exchange when this number of responses is complete. */
+  /** The exchange ends when the caller has received this number of complete responses. */
   readonly responses?: number;
   /** The requests are HEAD requests, so their responses have a length and no body. */
   readonly isHead?: boolean;
@@ -51,7 +51,7 @@ export function exchange(port: number, parts: readonly (string | Uint8Array)[], 
       if (awaits !== undefined && text.includes(awaits)) awaited.resolve();
       if (respondsIn(text, isHead).length >= responseCount) end();
     });
-    // An error only ends the exchange: the bytes before it are the result.
+    // An error only ends the exchange: the result has the bytes that arrived before the error.
     socket.on("error", () => {});
     socket.on("close", () => {
       clearTimeout(timer);
@@ -71,7 +71,7 @@ async function sendParts(socket: ReturnType<typeof connect>, parts: readonly (st
   }
 }
 
-/** The complete responses in a text of Latin-1. A response without a length has no body. */
+/** The complete HTTP responses in a Latin-1 text. A response without a length has no body. */
 function respondsIn(text: string, isHead: boolean): RawResponse[] {
   const responses: RawResponse[] = [];
   let at = 0;
@@ -85,7 +85,7 @@ function respondsIn(text: string, isHead: boolean): RawResponse[] {
     const status = Number(statusLine.split(" ")[1]);
     const end = headEnd + 4 + (isHead ? 0 : Number(headers["content-length"] ?? 0));
     if (end > text.length) break;
-    // An interim response does not count.
+    // An interim response (1xx) does not count as a response.
     if (status !== 100) responses.push({ status, headers, body: Buffer.from(text.slice(headEnd + 4, end), "latin1").toString("utf8") });
     at = end;
   }

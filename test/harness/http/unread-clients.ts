@@ -6,7 +6,7 @@ interface Order {
   /** The text that each client sends. */
   readonly text: string;
   readonly count: number;
-  /** Becomes 1 when all clients have sent their text. */
+  /** This number becomes 1 when all clients have sent their text. */
   readonly sent: Int32Array<SharedArrayBuffer>;
 }
 

@@ -10,21 +10,24 @@ needs("chromium");
 /** The codes of keys other than letters and digits. */
 const KEY_CODES: Readonly<Record<string, number>> = { Enter: 13, Escape: 27, Tab: 9, ArrowDown: 40, ArrowUp: 38, Home: 36, End: 35 };
 
-/** The errors of the protocol if the document of a frame was replaced before or during a command. */
+/** The errors of the DevTools protocol that occur if the document of a frame was replaced before or during a command. */
 const GONE = /Cannot find context with specified id|Inspected target navigated or closed|Execution context was destroyed/;
 
 const BROWSERS = ["chromium", "google-chrome"];
 
 /**
- * The time limit of a page to show the value that a test waits for. It is shorter than the tests' own limits, so that a failure says what the page
- * showed last.
+ * The time limit within which a page must show the value that a test waits for. This limit is shorter than the tests' own limits, so that a failed
+ * test says what the page showed last.
  */
 const WAIT_MS_MAX = 15_000;
 
 export interface Page {
   /** The value of an expression in the frame whose address begins with `address`, once there is such a frame. Throws after `WAIT_MS_MAX`. */
   evaluate<T>(address: string, expression: string): Promise<T>;
-  /** Evaluates the expression until its value fits, and resolves with that value. After `WAIT_MS_MAX`, throws an error with the last value. */
+  /**
+   * Evaluates the expression until its value fits, and resolves with that value. After `WAIT_MS_MAX`, the function throws an error with the last
+   * value.
+   */
   evaluateUntil<T>(address: string, expression: string, fits: (value: T) => boolean): Promise<T>;
   /** Writes a screenshot of the page. */
   screenshot(path: string): Promise<void>;
@@ -88,7 +91,7 @@ export async function openPage(url: string, flags: readonly string[] = []): Prom
   return connection;
 }
 
-/** The address of the first page. Chromium writes its port to the file once it listens. */
+/** The address of the page that the browser opens first. Chromium writes its port to this file once it listens on the port. */
 async function pageAddress(file: string): Promise<string> {
   for (;;) {
     try {
@@ -143,7 +146,7 @@ class Connection implements Page {
         try {
           return await this.#valueIn<T>(contextId, expression);
         } catch (error) {
-          // The frame was loaded anew after it returned its address, so the evaluation was lost, and the frame is searched for once more.
+          // The frame was loaded again after it had returned its address, so the evaluation was lost, and the code searches for the frame once more.
           if (!(error instanceof Error && GONE.test(error.message))) throw error;
         }
       }
@@ -191,7 +194,7 @@ class Connection implements Page {
     return (result as { value: T }).value;
   }
 
-  /** Ends all waiting commands. Otherwise a test would wait until its time limit for the response of a page that is gone. */
+  /** Ends all waiting commands. Otherwise a test would wait until its time limit for the response of a page that no longer exists. */
   #endWith(message: string): void {
     this.#end ??= new Error(message);
     for (const settle of this.#waiting.values()) settle({ error: { message } });

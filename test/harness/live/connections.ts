@@ -1,4 +1,6 @@
-/** Makes connections of the port for encoders without sockets. The test controls their clock and their gate, which admits stream keys. */
+/**
+ * Makes connections of the port for encoders without sockets. The test controls the clock of the connections, and the gate that admits stream keys.
+ */
 import type { Socket } from "bun";
 import { media, publishing } from "#harness/live/rtmp";
 import { temporaryFolder } from "#harness/server";

@@ -14,7 +14,7 @@ export interface EncoderOptions {
   readonly hasAudio?: boolean;
   /** The sample rate of the sound, in hertz. */
   readonly sampleRate?: number;
-  /** Sends as fast as possible, not in real time. */
+  /** The encoder sends as fast as possible, not in real time. */
   readonly isFast?: boolean;
   /** Further options of ffmpeg for RTMP, e.g. `-rtmp_buffer`. */
   readonly further?: readonly string[];
@@ -22,7 +22,7 @@ export interface EncoderOptions {
 
 export interface Encoder {
   readonly pid: number;
-  /** Resolves with the exit code, which is 0 if the encoder has sent everything. */
+  /** The promise resolves with the exit code, which is 0 if the encoder has sent everything. */
   readonly ended: Promise<number>;
   readonly messages: Promise<string>;
   /** Ends the encoder in an orderly way. */

@@ -26,7 +26,7 @@ export class LiveServer {
     this.server = server;
   }
 
-  /** Sends a request as a page does. `path` is below the version. A request with a body is a POST. */
+  /** Sends a request as a page does. `path` is the part of the path after the version. A request that has a body is sent as a POST. */
   async graph(path: string, body?: Record<string, unknown>): Promise<Record<string, unknown>> {
     const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
     const init = body === undefined ? { headers } : { headers, method: "POST", body: JSON.stringify(body) };
@@ -61,7 +61,7 @@ export class LiveServer {
     return (await this.control("GET", `live-videos/${id}/ingest`)) as unknown as LiveState;
   }
 
-  /** Resolves with the first state of the video that fits. The test's own time limit ends the waiting. */
+  /** The promise resolves with the first state of the video that fits. The test's own time limit ends the waiting. */
   async stateWhen(id: string, fits: (state: LiveState) => boolean): Promise<LiveState> {
     for (;;) {
       const state = await this.state(id);
@@ -87,7 +87,7 @@ export interface LiveState {
   };
 }
 
-/** Starts a server that accepts streams. Loads the world if the folder `data` does not exist yet. */
+/** Starts a server that accepts streams. The server loads the world file if the folder `data` does not exist yet. */
 export async function openLiveServer(data: string, options: readonly string[] = []): Promise<LiveServer> {
   const { existsSync } = await import("node:fs");
   const world = existsSync(data) ? [] : ["--world", worldFile(liveWorld)];
@@ -98,7 +98,7 @@ export async function openLiveServer(data: string, options: readonly string[] = 
   return liveServer;
 }
 
-/** The process that receives the streams, which is the server's only child. */
+/** The process that receives the streams, which is the only child process of the server. */
 export function ingestOf({ server }: LiveServer): number {
   const [child, ...others] = childrenOf(server.pid);
   if (child === undefined || others.length > 0) throw new Error(`the server has ${others.length + 1} children instead of one`);

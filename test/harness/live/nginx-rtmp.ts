@@ -20,7 +20,10 @@ export interface NginxRtmp {
   stop(): Promise<void>;
 }
 
-/** Starts nginx as one process that makes HLS. `directives` are added to its application; `onCore` comes before its command. */
+/**
+ * Starts nginx as one process that makes HLS. `directives` are added to the application of nginx's RTMP module; `onCore` comes before the command of
+ * this application.
+ */
 export async function startNginxRtmp(folder: string, directives: readonly string[], onCore: readonly string[] = []): Promise<NginxRtmp> {
   if (!hasNginxRtmp()) throw new Error("nginx has no RTMP module: install it with apt-get install nginx libnginx-mod-rtmp");
   const port = freePort();

@@ -13,9 +13,9 @@ const KEY = "plaza-tests";
 export interface ObjectStore {
   /** The address of recordings whose objects have names that begin with `prefix`. */
   addressOf(prefix: string): string;
-  /** Kills the store with SIGKILL. `start` starts it again with the same data. */
+  /** Kills the store with SIGKILL. `start` starts the killed store again with the same data. */
   kill(): Promise<void>;
-  /** Resolves when the store takes objects. */
+  /** The promise resolves when the store accepts objects. */
   start(): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export async function startObjectStore(): Promise<ObjectStore> {
     "-master.volumeSizeLimitMB=64",
     "-volume.preStopSeconds=0",
   ];
-  // The store also listens on the ports that are 10,000 higher, and ends if another program has one of them: each start takes new ports.
+  // SeaweedFS also listens on each port plus 10,000 and ends if another program has such a port, so each start chooses new ports.
   const begin = () => {
     filer = freePort();
     const ports = [`-master.port=${freePort()}`, `-volume.port=${freePort()}`, `-filer.port=${filer}`, `-s3.port=${s3}`];
@@ -59,7 +59,7 @@ export async function startObjectStore(): Promise<ObjectStore> {
         return;
       } catch {
         if (running.exitCode !== null) running = begin();
-        // A bucket of SeaweedFS is a folder of its filer.
+        // SeaweedFS keeps a bucket as a folder of its filer.
         await fetch(`http://127.0.0.1:${filer}/buckets/plaza/`, { method: "POST" }).catch(() => {});
         await Bun.sleep(50);
       }

@@ -8,14 +8,14 @@ interface Message extends Pick<Tag, "isAudio" | "ms"> {
   readonly bytes: Uint8Array;
 }
 
-/** Returns the time stamp that an encoder's clock gives to a tag that is sent at `ms`. */
+/** Returns the time stamp that an encoder's clock gives to an FLV tag that is sent at `ms`. */
 export type Stamp = (tag: Pick<Tag, "isAudio" | "ms">) => number;
 
 /** Reads the media of a file as RTMP messages in chunks of `chunkBytes`. */
 export const readMessages = (path: string, chunkBytes: number, stamp: Stamp = ({ ms }) => ms): Message[] =>
   readTags(readFileSync(path)).map((tag) => ({ isAudio: tag.isAudio, ms: tag.ms, bytes: mediaOf({ ...tag, ms: stamp(tag) }, chunkBytes) }));
 
-/** One encoder. Bytes that the server does not accept at once wait, as in the buffer of a real encoder. */
+/** One encoder. Bytes that the server does not accept at once wait in a buffer, as in a real encoder. */
 export class Pusher {
   readonly #messages: readonly Message[];
   readonly #chunkBytes: number;
@@ -24,12 +24,15 @@ export class Pusher {
   #startedMs = 0;
   #next = 0;
   readonly #sent = Promise.withResolvers<void>();
-  /** Resolves when the encoder has sent everything. */
+  /** The promise resolves when the encoder has sent everything. */
   readonly sent = this.#sent.promise;
-  /** Resolves when the server has closed the connection. */
+  /** The promise resolves when the server has closed the connection. */
   readonly closed = this.#client.closed;
 
-  /** `chunkBytes` is the length of chunks in the messages. `speed` is the number of seconds of the stream that are sent in one second. */
+  /**
+   * `chunkBytes` is the length of the chunks into which RTMP messages are divided. `speed` is the number of seconds of the stream that are sent in
+   * one second.
+   */
   constructor(messages: readonly Message[], chunkBytes: number, speed = 1) {
     this.#messages = messages;
     this.#chunkBytes = chunkBytes;
@@ -41,7 +44,7 @@ export class Pusher {
     this.#startedMs = performance.now();
   }
 
-  /** Sends the messages that are due. Returns false if everything is sent. */
+  /** Sends the messages that are due. Returns false if all messages are sent. */
   turn(): boolean {
     const ms = (performance.now() - this.#startedMs) * this.#speed;
     for (let one = this.#messages[this.#next]; one !== undefined && one.ms <= ms; one = this.#messages[++this.#next]) this.#client.send(one.bytes);
@@ -58,14 +61,14 @@ export class Pusher {
 export interface PushOptions {
   readonly chunkBytes: number;
   readonly speed?: number;
-  /** The sound ends after this much of the stream. */
+  /** The sound ends after this much of the stream, while the picture goes on. */
   readonly audioUntilMs?: number;
   readonly stamp?: Stamp;
 }
 
 const TURN_MS = 10;
 
-/** Sends files to a stream address, one after the other, each with its own time stamps. The end of the test ends the sending. */
+/** Sends files to a stream address, one after the other, each with its own time stamps. When the test ends, the sending ends too. */
 export async function pushFile(
   files: string | readonly string[],
   url: string,

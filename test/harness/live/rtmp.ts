@@ -20,7 +20,7 @@ export const handshake = (): Uint8Array => {
 
 export const join = (parts: readonly Uint8Array[]): Uint8Array => new Uint8Array(Buffer.concat(parts));
 
-/** A message in chunks: the first with a whole header, the others of format 3. */
+/** An RTMP message in chunks: the first chunk has a whole header, the other chunks have format 3. */
 export function chunked({ chunkStream, type, stream, timestamp, body }: SentMessage, chunkBytes = 128): Uint8Array[] {
   const time = Math.min(timestamp, 0xff_ff_ff);
   const extended = Buffer.alloc(timestamp >= 0xff_ff_ff ? 4 : 0);
@@ -58,7 +58,10 @@ export const publishing = (key: string, app = "live"): Uint8Array[] => [
 export const media = (type: "audio" | "video", timestamp: number, body: Uint8Array): Uint8Array =>
   join(chunked({ chunkStream: type === "audio" ? 4 : 6, type: type === "audio" ? 8 : 9, stream: 1, timestamp, body }));
 
-/** An aggregate message with parts of these types, from 1,000 ms on and 10 ms apart. The body of each part is its type. */
+/**
+ * An aggregate message with parts of these types, from 1,000 ms on and 10 ms apart. The body of each part of the aggregate message is the part's
+ * type.
+ */
 export function aggregateOf(types: readonly number[], timestamp = 0, hasLastSize = true): Uint8Array {
   const parts = types.flatMap((type, i) => {
     const head = Buffer.from([type, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, type, 0, 0, 0, 12]);

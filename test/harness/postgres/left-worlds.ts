@@ -1,18 +1,20 @@
 /**
- * Keeps schemas of PostgreSQL after their test for later tests, with the connections to them. To make a schema with all its tables takes a quarter of
- * a second, to empty one takes a few milliseconds, and to open sessions for one test takes a tenth of a second.
+ * Keeps PostgreSQL schemas of finished tests for later tests, with the connections to them. Creating a schema with all its tables takes a quarter of
+ * a second, emptying one a few milliseconds, and opening sessions for a test a tenth of a second.
  */
 import { Client } from "pg";
 import type { Database, FeatureMigrations } from "#storage/database";
 import { PostgresDatabases } from "#storage/postgres/databases";
 
 const left: string[] = [];
-/** The tables that have rows in a new schema. These rows stay when a schema is emptied. */
+/** The tables that have rows in a new schema. The rows of these tables stay when a schema is emptied. */
 let keptTables: readonly string[] | undefined;
 
 export const leaveSchema = (name: string): void => void left.push(name);
 
-/** Empties a schema of an earlier test and returns its name. Returns undefined if a new schema is needed. */
+/**
+ * Empties a schema of an earlier test and returns its name. Returns undefined if there is no schema of an earlier test, so that a new one is needed.
+ */
 export async function takeSchema(url: string): Promise<string | undefined> {
   const name = left.pop();
   if (name === undefined || keptTables === undefined) return undefined;
@@ -36,8 +38,8 @@ export async function noteNewSchema(url: string, name: string): Promise<void> {
 let databases: Promise<PostgresDatabases> | undefined;
 
 /**
- * Opens a world on the connections that earlier tests have opened, as a server opens its further worlds. New connections for each test would take
- * longer than most tests.
+ * Opens a world on the connections that earlier tests have opened, as a server opens its further worlds. To open new connections for each test would
+ * take longer than most tests.
  */
 export async function openBeside(url: string, name: string, migrations: readonly FeatureMigrations[]): Promise<Database> {
   databases ??= openFirst(url, migrations);
@@ -50,7 +52,7 @@ async function openFirst(url: string, migrations: readonly FeatureMigrations[]):
   return opened;
 }
 
-/** A connection for each cluster. The connection knows the tables of the schemas that it has emptied. */
+/** One connection to each cluster. The connection remembers the tables of the schemas that it has emptied. */
 const clients = new Map<string, Promise<Client>>();
 
 let lastUse: Promise<void> = Promise.resolve();
@@ -70,7 +72,7 @@ function withClient(url: string, schema: string, use: (client: Client) => Promis
 
 async function connect(url: string): Promise<Client> {
   const client = new Client({ connectionString: url });
-  // A cluster that restarts ends the connection.
+  // When a cluster restarts, it ends the connection.
   client.on("error", () => clients.delete(url));
   await client.connect();
   return client;

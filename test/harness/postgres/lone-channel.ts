@@ -1,11 +1,11 @@
-/** The channel of facts between processes, on a PostgreSQL without a socket, whose tables and responses the test decides. */
+/** The channel for notices between processes, on a PostgreSQL without a socket, whose tables and responses the test decides. */
 
 import { nextTurn } from "#kernel/turns";
 import { FactChannel } from "#storage/postgres/fact-channel";
 import { catchTimers, stopMonotonicClock } from "../time/stopped-time.ts";
 import { LoneServer, type LoneSession } from "./lone-server.ts";
 
-/** The process number that every session returns. */
+/** The process number that PostgreSQL returns to every session. */
 export const PROCESS_NUMBER = 3;
 
 /** The generation of each slot, by schema. */
@@ -15,7 +15,7 @@ export async function openChannel(tables: Tables = { own: {} }) {
   const { intervals } = catchTimers();
   const clock = stopMonotonicClock(10_000);
   const server = new LoneServer();
-  /** Awaited before each response, so that a test can delay the response. */
+  /** The fake database awaits this function before each response, so that a test can delay the response. */
   const gates = { respond: async (_text: string): Promise<void> => {} };
   server.beginning = (session) => {
     session.respond = async (text) => {

@@ -5,25 +5,31 @@ import type { Server } from "#storage/postgres/server";
 
 type Rows = readonly Readonly<Record<string, unknown>>[];
 
-/** A statement as it was sent. `name` is the name under which the statement stays prepared. */
+/** A statement as the client sent it. `name` is the name of the prepared statement. */
 export interface Sent {
   readonly name: string;
   readonly text: string;
 }
 
-/** The end of a statement: the tag that PostgreSQL sends, such as `UPDATE 1`, or an error. `SELECT 2` brings two rows without columns. */
+/**
+ * The end of a statement: the tag that PostgreSQL sends, such as `UPDATE 1`, or an error. After the tag `SELECT 2`, the response has two rows without
+ * columns.
+ */
 export type Completion = string | Error;
 
-/** A session that records the statements that it gets. */
+/** A fake session that records the statements that it receives. */
 export class LoneSession extends EventEmitter {
   /** The statements that were sent as plain text, and the lists of statements that were sent together in a pipeline. */
   readonly sent: (string | readonly string[])[] = [];
   /** The prepared statements, in their order. */
   readonly prepared: Sent[] = [];
   hasEnded = false;
-  /** Responds to a statement that was sent as plain text. */
+  /** The function responds to a statement that was sent as plain text. */
   respond: (text: string) => Promise<Rows> = async () => [];
-  /** Ends each statement of a pipeline, a turn of the event loop after it was sent. If undefined, the test ends statements with `complete`. */
+  /**
+   * Ends each statement of a pipeline one turn of the event loop after it was sent. If this function is undefined, the test ends statements with
+   * `complete`.
+   */
   completionOf: ((text: string) => Completion) | undefined;
   readonly #texts = new Map<string, string>();
   readonly #pipelines: { readonly queries: PipelinedQueries; readonly texts: readonly string[] }[] = [];
@@ -51,7 +57,7 @@ export class LoneSession extends EventEmitter {
     return what;
   }
 
-  /** Ends every statement that is under way. */
+  /** Ends every statement that the session has not answered yet. */
   complete(completionOf: (text: string) => Completion = () => "UPDATE 0"): void {
     for (const { queries, texts } of this.#pipelines.splice(0)) {
       for (const text of texts) {
@@ -77,9 +83,9 @@ export class LoneSession extends EventEmitter {
 export class LoneServer {
   readonly schema = "own";
   readonly sessions: LoneSession[] = [];
-  /** The options and the schema with which each session was requested. */
+  /** The options and the schema with which the client requested each session. */
   readonly asked: unknown[] = [];
-  /** Runs at the beginning of a session, for the first messages of the server. */
+  /** The function runs at the beginning of a session, and sends the first messages of the server. */
   beginning: (session: LoneSession) => void | Promise<void> = () => {};
 
   async connect(options: unknown, schema = this.schema): Promise<LoneSession> {

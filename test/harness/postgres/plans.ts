@@ -1,6 +1,6 @@
 /**
- * Checks whether the plan of a prepared statement depends on the time at which it was made. A plan lives as long as its connection, and its table may
- * have been empty when the plan was made.
+ * Checks whether the plan of a prepared statement depends on the time at which it was made. A plan lives as long as its connection, and PostgreSQL
+ * may have made the plan while the table was empty.
  */
 import type { Client } from "pg";
 import { migrationsOf } from "#graph/worlds/open-world";
@@ -8,9 +8,9 @@ import { buildRegistry } from "#main";
 import { openPostgres } from "#storage/postgres/open";
 import { Server } from "#storage/postgres/server";
 
-/** The number of rows in each table: in a table of this size, a wrong plan is clearly slower. */
+/** The number of rows in each table: with so many rows, a wrong plan is clearly slower. */
 const ROWS = 20_000;
-/** The number of rows with the same first column of an index of several columns, as for the rows of one app or page. */
+/** The number of rows that share the first column of an index of several columns, as the rows of one app or page do. */
 const ROWS_PER_OWNER = 100;
 
 interface Plan {
@@ -26,7 +26,7 @@ interface Plan {
 /** The columns of each index, in their order. */
 type Indexes = ReadonlyMap<string, readonly string[]>;
 
-/** The problems of the plans as texts, each with its statement. `url` is the address of an empty database; `statements` have `$1`, `$2`, … */
+/** The problems of the query plans as texts, each with its statement. `url` is the address of an empty database; `statements` have `$1`, `$2`, … */
 export async function planProblems(url: string, statements: readonly string[]): Promise<string[]> {
   const schema = "plaza_plans";
   await (await openPostgres({ url, schema, migrations: migrationsOf(buildRegistry()) })).close();

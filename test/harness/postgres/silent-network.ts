@@ -4,9 +4,9 @@ import { createServer, connect as openSocket, type Socket } from "node:net";
 export interface SilentNetwork {
   /** The address of the database behind this network. */
   readonly url: string;
-  /** From this call on, nothing arrives in either direction, and neither side is told. */
+  /** From this call on, the network drops all packets in both directions, and tells neither side. */
   silence(): void;
-  /** The bytes that were sent in the meantime arrive now, because systems send lost packets again. */
+  /** The bytes that were sent in the meantime arrive now, because operating systems send lost packets again. */
   restore(): void;
   close(): Promise<void>;
 }

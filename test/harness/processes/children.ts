@@ -31,7 +31,7 @@ export function childrenOf(pid: number): number[] {
   return pids.map(Number).filter((each) => lookUp(each)?.parent === pid);
 }
 
-/** Whether a process runs. False also for a zombie, which has ended and is not reaped yet. */
+/** Whether a process runs. The result is also false for a zombie process, which has ended and is not reaped yet. */
 export function isRunning(pid: number): boolean {
   const known = lookUp(pid);
   return known !== undefined && !known.state.startsWith("Z");

@@ -1,4 +1,7 @@
-/** The first port to try. These ports are below those that systems give to connections and to port 0, so another program seldom takes one first. */
+/**
+ * The first port that the function tries. These ports are below those that systems give to connections and to port 0, so another program seldom takes
+ * one first.
+ */
 const FIRST = 20_000;
 const COUNT = 10_000;
 

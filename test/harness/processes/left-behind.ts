@@ -3,7 +3,10 @@ import { spyOn } from "bun:test";
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { afterThisTest } from "../cleanup.ts";
 
-/** The driver of PostgreSQL. It has timers because it limits the time of each statement, and its connections outlast a test. */
+/**
+ * The folder of the PostgreSQL driver, whose resources are not counted. The driver of PostgreSQL has timers because it limits the time of each
+ * statement, and its connections outlast a test.
+ */
 const DRIVER = "/node_modules/pg/";
 
 export interface LeftBehind {
@@ -11,15 +14,18 @@ export interface LeftBehind {
   timers(): string[];
   /** The listeners of signals and other events of the process, and of abort signals. */
   listeners(): string[];
-  /** The open files, sockets and pipes of this process, if the system lists them. Those that were open before do not count. */
+  /** The open files, sockets and pipes of this process, if the system lists them. Listeners that existed before the test do not count. */
   files(): string[];
   /** The ids of the child processes of this process, if the system lists them. */
   children(): string[];
-  /** Waits until `isSo` returns true, but only for a few seconds. The test then shows the resources that are left. */
+  /**
+   * Waits until `isSo` returns true, but only for a few seconds. If the wait ends without success, the test fails and shows the resources that are
+   * left.
+   */
   until(isSo: () => boolean): Promise<void>;
 }
 
-/** The longest wait, because the system takes some milliseconds to end a connection or a process. */
+/** The longest wait for resources to disappear, because the system takes some milliseconds to end a connection or a process. */
 const UNTIL_MS_MAX = 5_000;
 
 /** Counts the resources that are opened from this call to the end of the test. */
@@ -68,7 +74,7 @@ function countTimers(): ReadonlyMap<unknown, string> {
   return running;
 }
 
-/** The place in the code that called a function of this file. */
+/** The line of code that called a function of this file. */
 const placeIn = (stack: string): string =>
   stack
     .split("\n")
@@ -107,14 +113,14 @@ const processListeners = (): string[] =>
 
 const FILES = "/proc/self/fd";
 
-/** The open files by number and name, because the number of a closed file is used for other files. */
+/** The open files by number and name, because the system gives the number of a closed file to another file. */
 function openFiles(): string[] {
   if (!existsSync(FILES)) return [];
   return readdirSync(FILES).flatMap((number) => {
     try {
       return [`${number} ${readlinkSync(`${FILES}/${number}`)}`];
     } catch {
-      // The file descriptor of this reading itself.
+      // The file descriptor that this reading itself opens.
       return [];
     }
   });

@@ -2,8 +2,8 @@
 import { missing, type ProgramName, programs } from "#test-runs/programs";
 
 /**
- * Declares needed programs; call it at the top of the module that starts them. `tools/test-runs/files.ts` reads this line, so that a run installs the
- * programs that its tests need. If a person runs a test without them, this call fails and says how to get the programs.
+ * Declares the programs that a module needs; the module that starts them calls it at its top. `tools/test-runs/files.ts` reads this line, so that a
+ * run installs the programs that its tests need. If a person runs a test without the needed programs, this call fails and says how to install them.
  */
 export function needs(...names: readonly ProgramName[]): void {
   const [first] = missing(names);

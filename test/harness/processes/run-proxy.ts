@@ -5,7 +5,7 @@ needs("nginx", "haproxy");
 
 const PATH = `${process.env.PATH}:/usr/sbin`;
 
-/** Runs nginx or HAProxy until the test ends. Resolves when the proxy accepts connections on `port`. */
+/** Runs nginx or HAProxy until the test ends. The promise resolves when the proxy accepts connections on `port`. */
 export async function runProxy(name: string, command: readonly string[], port: number, environment: Record<string, string> = {}): Promise<void> {
   const child = Bun.spawn([...command], { stdin: "ignore", stdout: "ignore", stderr: "pipe", env: { ...environment, PATH } });
   afterThisTest(async () => {

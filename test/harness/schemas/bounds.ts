@@ -7,7 +7,7 @@ import { WorldProblem } from "#graph/worlds/file/schema-words";
 interface Bounds {
   /** The smallest and the largest values, which the schema accepts. */
   readonly right: readonly unknown[];
-  /** The next values beyond these, which the schema refuses, each at its key. */
+  /** The values just beyond the smallest and the largest one, which the schema refuses, each at its key. */
   readonly wrong: readonly unknown[];
 }
 
@@ -21,7 +21,7 @@ function refusedAt(schema: TSchema, value: object): string | undefined {
   }
 }
 
-/** Expects that each key in `all` has the bounds that `all` gives. `rest` has the other keys that the schema requires. */
+/** Expects that each key in `all` has the bounds that `all` gives. `rest` has values for the other keys that the schema requires. */
 export function expectBounds(schema: TSchema, rest: object, all: Readonly<Record<string, Bounds>>): void {
   for (const [key, { right, wrong }] of Object.entries(all)) {
     for (const value of right)

@@ -1,11 +1,11 @@
-/** Reads everything that a database stores, for tests that search it as a thief would. */
+/** Reads every value that a database stores, for tests that search the values as a thief would. */
 import type { Database } from "#storage/database";
 import { append, sql } from "#storage/sql";
 
 export interface StoredValue {
   readonly table: string;
   readonly column: string;
-  /** The value as text. Bytes are read as Latin-1. */
+  /** The stored value as text. Bytes in the database are read as Latin-1 text. */
   readonly text: string;
 }
 

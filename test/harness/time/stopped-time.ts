@@ -15,14 +15,17 @@ export interface CaughtTimers {
   readonly timeouts: CaughtTimer[];
 }
 
-/** The driver of PostgreSQL. It has timers because it limits the time of each statement, and its connections outlast a test. */
+/**
+ * The driver of PostgreSQL, whose timers keep running. The driver has timers because it limits the time of each statement, and its connections
+ * outlast a test.
+ */
 const DRIVER = "/node_modules/pg/";
-/** The real functions, before any test replaces them. */
+/** The real functions of time, before any test replaces them. */
 const { setTimeout, clearTimeout, setInterval } = globalThis;
 
 /**
- * Until the end of the test, no timer runs by itself, except those of PostgreSQL's driver. With `source`, only the timers that this file sets are
- * stopped, because a server that another test has left may set timers meanwhile.
+ * Until the end of the test, no timer runs by itself, except those of PostgreSQL's driver. If `source` is given, only the timers that this source
+ * file sets are stopped, because a server of an earlier test may set timers meanwhile.
  */
 export function catchTimers(source = ""): CaughtTimers {
   const caught: CaughtTimers = { intervals: [], timeouts: [] };
