@@ -89,7 +89,7 @@ export interface WebhookFixtureOptions {
   readonly profile?: "strict" | "clients";
   /** Webhook fields in addition to those of business accounts. */
   readonly fields?: readonly WebhookField[];
-  /** The errors that occurred in deliveries. Default: no faults. */
+  /** The faults that the test orders for deliveries. Default: no faults. */
   readonly faults?: DeliveryFaults;
   /** The client that sends webhooks. By default, this is a client that may send requests to loopback. */
   readonly client?: GuardedClient;

@@ -165,5 +165,5 @@ test(
   TEST_MS,
 );
 
-/** The tab belongs to the same browser. */
+/** The tab belongs to the same browser as the dialog. */
 const newPageOf = (page: Page): Promise<Page> => page.context().newPage();

@@ -1,4 +1,7 @@
-/** Checks the Express app of docs/guides/unchanged-programs.md: a person logs in with a browser, through the hosts that the strategy has built in. */
+/**
+ * Checks the Express app of docs/guides/unchanged-programs.md: a person logs in with a browser, through the hosts that the login strategy has built
+ * in.
+ */
 import { afterEach, expect, test } from "bun:test";
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -31,7 +34,7 @@ test("D-380, D-381: a person logs in to an unchanged Express app, or cancels", a
   symlinkSync(join(packages, "node_modules"), join(folder, "node_modules"));
   writeFileSync(join(folder, "app.cjs"), fileOfGuide("app.cjs"));
   writeFileSync(join(folder, "world.yaml"), fileOfGuide("world.yaml").replace("127.0.0.1:3000", `127.0.0.1:${port}`));
-  // The hosts that the strategy has built in.
+  // The hosts that the app's login strategy has built in.
   const source = readFileSync(join(packages, "node_modules/passport-facebook/lib/strategy.js"), "utf8");
   const hosts = [...new Set([...source.matchAll(/'https:\/\/((?:www|graph)\.[\w.]+)\/'/g)].map(([, host = ""]) => host))];
   expect(hosts).toHaveLength(2);

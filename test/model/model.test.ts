@@ -1,6 +1,6 @@
 /**
- * Compares the whole interface to a model of it. Generated histories of requests, moves of the clock and changes of a world are played on a server
- * and on the reference of test/model/reference. Every response and every webhook is compared.
+ * Compares the server's whole interface to a model of the interface. Generated histories of requests, moves of the clock and changes of a world are
+ * played on a server and on the reference of test/model/reference. The test compares every response and every webhook.
  */
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** Plays drawn histories as a test. README.md explains how to play a history once more. */
+/** Plays drawn histories as a test. README.md explains how to play a history again. */
 import { describe, expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { sharedPostgres } from "#harness/postgres-cluster";
@@ -16,13 +16,13 @@ import { startServers } from "./playing/servers.ts";
 import { shrink } from "./playing/shrink.ts";
 
 const STEPS = 100;
-/** The number of histories that are played at once. Histories wait for their webhooks and worlds, so a few of them share the processors. */
+/** The number of histories that are played at once. Histories spend time waiting for webhooks and worlds, so a few histories share the processors. */
 const AT_ONCE = 3;
 
 /** The number of failures after which a run stops, because one mistake makes many histories fail. */
 const PROBLEMS_MAX = 5;
 
-/** The wait at the end for webhooks that must not come. It is short, because a wrong webhook would arrive at once. */
+/** The wait at the end of a history for webhooks that must not arrive. The wait is short, because a wrong webhook would arrive at once. */
 const LATE_WITHIN_MS = 500;
 
 /** The time limit of a test, because a proof plays for hours on a slow machine. */
@@ -36,7 +36,7 @@ const REPORT_EVERY = 100;
  * histories each time, and proofs draw others. `PLAZA_MODEL_AREAS` chooses the areas that histories are about.
  */
 const { PLAZA_MODEL_SEED: given, PLAZA_MODEL_COUNT: givenCount = "1", PLAZA_MODEL_AREAS: areas } = process.env;
-/** The greatest number of further histories, which reach the rules that the first 100 histories do not reach. */
+/** The greatest number of further histories, which are played to reach the rules that the first 100 histories did not reach. */
 const FURTHER_MAX = 100;
 
 const seeds = (usual: number): number[] => {
@@ -46,7 +46,10 @@ const seeds = (usual: number): number[] => {
 
 /** Histories that restart processes run one at a time, on processes that other histories do not use. */
 interface Stages {
-  /** Whether histories may restart processes. On PostgreSQL only in proofs, because each restart waits five seconds for a lease to end. */
+  /**
+   * Whether histories may restart processes. On PostgreSQL, only proofs restart processes, because each restart waits five seconds for a lease to
+   * end.
+   */
   readonly mayRestart: boolean;
   readonly usual: Stage;
   readonly restarting: Stage;
@@ -87,7 +90,7 @@ async function playAll(stages: Stages, all: readonly number[]): Promise<string[]
   return problems;
 }
 
-/** Plays further histories until every rule is reached. Returns the problems, and the rules that no history has reached. */
+/** Plays further histories until every rule is reached. Returns the problems, and the rules that no history has reached so far. */
 async function playOn(stages: Stages, first: number): Promise<string[]> {
   const { coverage } = stages.usual;
   for (let seed = first; seed < first + FURTHER_MAX && coverage.unreached().length > 0; seed += AT_ONCE) {
@@ -118,7 +121,7 @@ interface Plan {
   readonly reachesAll: boolean;
 }
 
-/** Declares a test that plays the histories that failed once, and drawn histories. */
+/** Declares a test that plays the kept histories, each of which failed once, and drawn histories. */
 export function testHistories(kind: keyof typeof servers, { histories, reachesAll }: Plan): void {
   const { data, processes } = servers[kind];
   describe(`the interface and its model (${kind})`, () => {
@@ -130,7 +133,7 @@ export function testHistories(kind: keyof typeof servers, { histories, reachesAl
         const mayRestart = processes === 1 || tries(0, 1) === 1;
         const coverage = new Coverage([
           ...(mayRestart ? [] : (["writeUnanswered", "importedElsewhere", "readingInterrupted"] as const)),
-          // With several processes, nothing decides which process fetches a file, and so when it is fetched.
+          // With several processes, nothing determines which process fetches a file, and therefore not when it is fetched.
           ...(processes === 1 ? [] : (["longMove"] as const)),
         ]);
         const newStage = async (): Promise<Stage> => ({

@@ -1,4 +1,4 @@
-/** Steps on app events. */
+/** Draws steps of histories that concern app events. */
 import fc, { type Arbitrary } from "fast-check";
 import { body, callers, oneOf, request, world } from "./drawing.ts";
 import type { NodeName, Step, Value } from "./steps.ts";
@@ -73,7 +73,7 @@ export const appEventSteps: Arbitrary<Step> = oneOf<Step>(
       }),
     }),
   ],
-  // Correct events, whose names repeat and reach their limit.
+  // Correct app events, whose names repeat and reach the limit of names.
   [
     8,
     request({

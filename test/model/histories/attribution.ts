@@ -1,4 +1,7 @@
-/** Steps on the results of ads: touches of ads, events of devices and persons that are tied, and the ad that each event is attributed to. */
+/**
+ * Steps on the results of ads: touches of ads, events of devices and of persons who are linked to devices, and the ad to which each event is
+ * attributed.
+ */
 import fc, { type Arbitrary } from "fast-check";
 import { body, callers, fields, list, oneOf, request, world } from "./drawing.ts";
 import type { NodeName, Step, Value } from "./steps.ts";
@@ -17,7 +20,7 @@ const person: Arbitrary<Value> = fc.constantFrom<Value>(
 );
 const maybe = (value: Arbitrary<Value>, weight = 3): Arbitrary<Value> => oneOf<Value>([weight, fc.constant(undefined)], [1, value]);
 
-/** The ids of a device: an id and a cookie, or one of them. */
+/** The ids of a device: an advertising id and a cookie, or only one of the two. */
 const ids = oneOf<Readonly<Record<string, Value>>>(
   [6, fc.record({ advertiser_id: device })],
   [2, fc.record({ attribution: cookie })],
@@ -66,7 +69,7 @@ const installing: Arbitrary<Step> = request({
 
 const event = fc.record({ _eventName: fc.constantFrom("A", "B"), _logTime: time, advertiser_tracking_enabled: fc.constantFrom(0, 0, 1, 1) });
 
-/** A person who clicks on one device and is reported on another, so that attribution crosses devices, and campaigns too. */
+/** A person who clicks on one device and whose events come from another, so that attribution crosses devices and campaigns. */
 const HASHED = { em: "c".repeat(64) };
 const clicking: Arbitrary<Step> = fc.constantFrom("8502", "8502", "8501").map((ad) => ({
   ...{ kind: "touch" as const, world: 0, what: "clicks" as const, fields: { ad, time: NOW - 7_200, advertiser_id: "c1", ud: HASHED } },

@@ -1,4 +1,4 @@
-/** Batches of requests, whose requests other areas draw too (D-34, D-284). */
+/** Draws batches, for whose requests the steps of other areas are used (D-34, D-284). */
 import fc, { type Arbitrary } from "fast-check";
 import type { Place } from "../reference/credentials.ts";
 import type { Surface } from "../reference/requests.ts";
@@ -22,15 +22,16 @@ const WITH_ID: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Operations that are alone in a batch. Webhooks that an earlier part causes may be sent before or after these operations change the route of
- * webhooks. A file may be read before or after the next part, and a video that ends changes by itself.
+ * Operations that a history sends only alone in a batch. Webhooks that an earlier request of the batch causes may be sent before or after these
+ * operations change the route of webhooks. The server may read a file before or after the next request of the batch, and a video that ends changes by
+ * itself.
  */
 const ALONE: ReadonlySet<string> = new Set([
   ...["setAccountOverride", "setNumberOverride", "unsubscribeApp", "subscribeApp", "endSubscription", "subscribeToPage", "unsubscribeFromPage"],
   ...["createUpload", "updateLiveVideo", "deleteLiveVideo", "none"],
 ]);
 
-/** The steps that a batch on each surface draws from. */
+/** The steps from which a batch on each API of the graph is drawn. */
 const stepsOf: Readonly<Record<Surface, Arbitrary<Step>>> = {
   base: oneOf<Step>(
     ...([
@@ -58,7 +59,7 @@ const stepsOf: Readonly<Record<Surface, Arbitrary<Step>>> = {
 const isPart = (surface: Surface, step: Step): step is RequestStep =>
   step.kind === "request" && step.surface === surface && !ALONE.has(step.operation);
 
-/** A part of a batch, with tokens of its own or with those of the batch. */
+/** A request of a batch, with tokens of its own or with those of the batch. */
 const partOn = (surface: Surface): Arbitrary<RequestStep> =>
   fc
     .tuple(
@@ -113,7 +114,7 @@ type DrawnPart = ReturnType<typeof drawnPartOn> extends Arbitrary<infer Drawn> ?
 const isText = (value: Value): boolean =>
   typeof value === "string" || typeof value === "number" || (typeof value === "object" && value !== null && "$node" in value);
 
-/** The step with a reference in one of the texts that it sends; undefined if it has no reference. */
+/** The step with a reference in one of its texts; undefined if none of its texts can have a reference. */
 function withReference(step: RequestStep, part: number, { path, name: drawn, isAlone }: DrawnPart["reference"]): RequestStep | undefined {
   if (path === "$.paging.cursors.after" && step.operation.startsWith("list")) {
     const { cursor: _, ...rest } = step;

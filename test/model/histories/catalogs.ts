@@ -21,7 +21,7 @@ const tasks = fc.constantFrom<Value>(["240588526848665"], ["2015469438531460"], 
 const agency = fc.record({ business_id: fc.constantFrom<Value>("3502", "3502", "3501", "9999999", undefined), permitted_tasks: tasks });
 
 const creation = callers("header", people);
-/** D-12: the token may be in the query only while the app is in development. */
+/** D-12: the query may carry the token only while the app is in development. */
 const inQuery = fc.constantFrom({ access_token: "new-ada-user" }, { access_token: "ada-user" });
 
 /** Shares a catalog of the page's business with an agency (D-144), and uses the catalog and its feeds as a person of the agency. */
@@ -53,7 +53,7 @@ const byAgency: Arbitrary<Step> = oneOf<Step>(
   [1, request({ operation: "deleteFeed", method: "DELETE", edge: "", ...ofAgency, node: feed })],
 );
 
-/** Lists that fill pages of the usual length, and of the greatest length. */
+/** Lists of so many rows that they fill pages of the usual size, and pages of the greatest size. */
 const many = fc.constant(Array.from({ length: 130 }, (_, place) => ({ retailer_id: `many-${place}`, name: "One of many", brand: "" })));
 
 const rows: Arbitrary<FeedFile["rows"]> = oneOf<FeedFile["rows"]>(
@@ -150,7 +150,7 @@ const shownOfUpload = fields(
   ...["id", "status", "start_time", "end_time", "url", "input_method", "filename", "format", "update_only"],
   ...["num_detected_items", "num_persisted_items", "num_invalid_items", "num_deleted_items", "error_count"],
 );
-/** A file that is sent in a form, or a text in place of a file. */
+/** A file that is sent in a form, or a text instead of a file. */
 const sent = oneOf<NonNullable<RequestStep["body"]>>(
   [
     8,

@@ -23,7 +23,7 @@ const DAY = 86_400;
 
 const tasks = fc.subarray(["MANAGE", "CREATE_CONTENT", "MODERATE", "MESSAGING"]);
 
-/** The steps of a history that are not requests. */
+/** Draws the steps of a history that are not requests. */
 const worldSteps: Arbitrary<Step> = oneOf<Step>(
   [18, fc.record({ kind: fc.constant("follow" as const), world, link: fc.constantFrom("next" as const, "next" as const, "previous" as const) })],
   [
@@ -74,7 +74,7 @@ const worldSteps: Arbitrary<Step> = oneOf<Step>(
 /** Starting a process costs as much as a hundred requests, so only one history in twelve restarts some. */
 const RESTARTS_EVERY = 12;
 
-/** The steps of each area. A history is about a few areas, so that its steps affect each other. */
+/** The steps of each area. A history concerns only a few areas, so that its steps affect each other. */
 const areas: Readonly<Record<string, Arbitrary<Step>>> = {
   ...{ labels: labelSteps, personas: personaSteps, actions: actionSteps, media: mediaSteps, inspection: inspectionSteps },
   ...{ selfMessaging: selfMessagingSteps, chatapp: chatappSteps, intents: intentSteps, nodes: nodeSteps },
@@ -84,13 +84,13 @@ const areas: Readonly<Record<string, Arbitrary<Step>>> = {
 };
 
 /**
- * The area of versions. Only its steps need times around those of the calendar, so this area is used alone.
+ * The area of API versions. The area of versions is used alone, because only its steps need clock times close to those of the calendar.
  */
 const VERSIONS = "versions";
 
 type Unusual = Pick<RequestStep, "verb" | "sent">;
 
-/** Changes some requests: a method comes as a parameter, a read is repeated as HEAD, or the request is sent in an unusual way. */
+/** Changes some requests: the method is sent as a parameter, a read is repeated as HEAD, or the request is sent in another unusual way. */
 const withUnusual = (steps: Arbitrary<Step>): Arbitrary<Step> =>
   fc
     .tuple(

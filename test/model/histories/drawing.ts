@@ -5,7 +5,7 @@ import type { NodeType } from "../reference/world.ts";
 import type { Nesting, NodeName, RequestStep, Value } from "./steps.ts";
 import { CALLERS } from "./world-file.ts";
 
-/** A text of any Unicode characters. U+0000 and lone surrogates, which are refused, are drawn by another generator. */
+/** A text of any Unicode characters. Another generator draws U+0000 and lone surrogates, because the server refuses texts with these characters. */
 export const text = (max: number): Arbitrary<string> =>
   fc.oneof(
     { weight: 4, arbitrary: fc.string({ unit: "grapheme", minLength: 1, maxLength: max }) },
@@ -25,7 +25,7 @@ const version: Arbitrary<string | null> = oneOf(
   [1, fc.constantFrom("v19.0", "v99.0", "v26.1")],
 );
 
-/** A node of the type. Recent nodes are drawn more often than others. */
+/** Draws a node of the given type. Recent nodes are drawn more often than others. */
 export const node = (type: NodeType): Arbitrary<NodeName> =>
   oneOf([3, fc.integer({ min: -4, max: -1 })], [2, fc.integer({ min: 0, max: 30 })]).map((pick) => ({ type, pick }));
 
@@ -44,7 +44,7 @@ const placesByScheme: Readonly<Record<Scheme, readonly Place[]>> = {
 
 type Tokens = Readonly<Partial<Record<Place, string>>>;
 
-/** The tokens of a request: mostly of a caller who may do it, in the correct places; otherwise one thing is wrong. */
+/** The tokens of a request: mostly of a caller who may send it, in the correct places; otherwise one property of the tokens is wrong. */
 export function callers(scheme: Scheme, good: readonly string[]): Arbitrary<Tokens> {
   const right = placesByScheme[scheme];
   const everywhere = (places: readonly Place[], value: string): Tokens => Object.fromEntries(places.map((place) => [place, value]));
@@ -100,7 +100,7 @@ type Parts = { readonly [Name in keyof Drawn]: Arbitrary<Drawn[Name]> | Drawn[Na
 
 const isArbitrary = (value: unknown): value is Arbitrary<unknown> => value instanceof fc.Arbitrary;
 
-/** A request. Parts that are not drawn have fixed values. */
+/** A request. Properties of the request that are not drawn have fixed values. */
 export function request(parts: Omit<Parts, "world">): Arbitrary<RequestStep> {
   const all = { world, version, surface: "base", query: {}, proof: oneOf([20, fc.constant(undefined)], [1, proof]), ...parts };
   const drawn = fc.record(Object.fromEntries(Object.entries(all).map(([name, part]) => [name, isArbitrary(part) ? part : fc.constant(part)])));
@@ -117,14 +117,14 @@ export function request(parts: Omit<Parts, "world">): Arbitrary<RequestStep> {
   });
 }
 
-/** A read of a list, with selections, limits and cursors. */
+/** Draws a read of a list, with selections, limits and cursors. */
 export const list = (parts: Omit<Parts, "world" | "method" | "query">, more: Readonly<Record<string, Arbitrary<Value>>>): Arbitrary<RequestStep> =>
   oneOf(
     [40, request({ ...parts, method: "GET", query: fc.record({ limit, ...more }), cursor })],
     [1, request({ ...parts, method: "GET", query: fc.constant({ before: "one", after: "other" }) })],
   );
 
-/** A body as JSON or as one of the two kinds of forms. Forms have only texts, and write lists and objects in one of several ways. */
+/** A request body as JSON or as one of the two types of forms. Forms have only texts, and write lists and objects in one of several ways. */
 export const body = (drawn: Readonly<Record<string, Arbitrary<Value>>>): Arbitrary<NonNullable<RequestStep["body"]>> =>
   fc
     .record({

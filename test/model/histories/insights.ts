@@ -8,7 +8,7 @@ const DAY = 86_400;
 const good = ["talk", "talk", "talk", "outsider", "talk-without-scopes"];
 const midnight = Math.floor(NOW / DAY) * DAY;
 
-/** Times of counts, which are also the times at which ranges begin and end. */
+/** The times of counts, at which ranges of insights also begin and end. */
 const moment = fc.constantFrom(
   NOW - 1,
   NOW,

@@ -51,7 +51,7 @@ const shown = fields(
   ...["broadcast_start_time", "permalink_url", "page", "page{id}", "crossposted_pages", "stream_key", "takedown_reason", "restorable_until"],
 );
 
-/** A planned video with its time, drawn together so that most plans are valid; or any values. */
+/** A planned video with its start time, drawn together so that most plans are valid; or any values. */
 const planned = fc.record({ status: fc.constantFrom("SCHEDULED_LIVE", "SCHEDULED_UNPUBLISHED"), planned_start_time: start });
 
 const making: Arbitrary<Step> = request({

@@ -20,7 +20,7 @@ const others: Arbitrary<NodeName> = oneOf<NodeName>(
 export const manySteps: Arbitrary<Step> = oneOf<Step>(
   [
     6,
-    // The nodes have one type, so that the read often succeeds.
+    // All the nodes have the same type, so that the read often succeeds.
     reads.chain((step) => {
       const same: Arbitrary<NodeName> = "id" in step.node ? fc.constant(step.node) : node(step.node.type);
       return fc.record<ManyStep>({

@@ -15,7 +15,7 @@ const inApp = (what: InAppStep["what"], drawn: Readonly<Record<string, Arbitrary
 type Meanwhile = NonNullable<OutageStep["meanwhile"]>[number];
 
 /**
- * A step that happens while the callbacks of the world fail or are gone. The steps that come in the meantime are in the same world.
+ * A step that happens while the callbacks of the world fail or are gone. The steps that happen in the meantime are in the same world.
  */
 const inOutage = (
   step: Arbitrary<InAppStep>,
@@ -79,7 +79,7 @@ const selfMessage = (surface: "base" | "social_login", good: readonly string[]):
   });
 
 const comments = inApp("comment", { social_account: account, media: fc.constantFrom("6101", "6102", "6107"), text: text(20) });
-/** A message of an account whose data only one token gives access to. */
+/** A message of an account whose data can be read with one token only. */
 const lonely = inApp("self-message", { social_account: fc.constant("6005"), text: text(30) });
 const revoking: Arbitrary<Meanwhile> = fc.record({ kind: fc.constant("revoke" as const), world, token: fc.constant("lone-social") });
 
@@ -116,7 +116,7 @@ const chatting = inApp("chatapp", {
   ...{ field: fc.constantFrom<string>("messages", "messages", ...ROUTED, ...UNROUTED), value: fc.record({ text: text(10) }) },
 });
 
-/** Steps that change the route of the webhooks of an account and its numbers. */
+/** Steps that change the address to which the webhooks of an account and its numbers are sent. */
 const rerouting: Arbitrary<Meanwhile> = oneOf<Meanwhile>(
   [
     3,

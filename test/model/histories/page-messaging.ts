@@ -27,7 +27,7 @@ const label = oneOf([12, node("label")], [1, strayNode]);
 const persona = oneOf([12, node("persona")], [1, strayNode]);
 const person = oneOf([12, node("page_person")], [1, strayNode]);
 
-/** The names of labels: a few that repeat often, and any others. */
+/** The names of labels: a few names that repeat often, and random other names. */
 const labelName: Arbitrary<Value> = oneOf<Value>(
   [6, fc.constantFrom("vip", "VIP", "regular", "new", "  new ", "straße", "STRASSE", "e\u0301", "é", "😀")],
   [5, text(20)],

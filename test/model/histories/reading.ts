@@ -84,7 +84,7 @@ export const mediaSteps: Arbitrary<Step> = oneOf<Step>(
       ...{ kind: fc.constant("add media" as const), world, owner: fc.constantFrom("6001", "6002"), private: fc.boolean() },
       tagged: fc.subarray(["6001", "6002"]),
       caption: fc.constantFrom("Dinner", "😀 ümläut", "x"),
-      // Some media of the world file are of the same age, others are older or younger.
+      // Some media of the world file have the same age, and others are older or younger.
       age: fc.constantFrom(0, 0, 4_000, 4_500, 7_500, 100_000),
     }),
   ],

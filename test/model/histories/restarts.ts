@@ -10,7 +10,10 @@ const write: Arbitrary<RequestStep> = oneOf<Step>([4, labelSteps], [1, personaSt
   (step): step is RequestStep => step.kind === "request" && step.method !== "GET" && step.operation !== "none",
 );
 
-/** The milliseconds from the write to the end of the process. A write takes a few milliseconds. */
+/**
+ * The time from the write to the end of the process, in milliseconds. A write takes a few milliseconds, so the process is ended at most a few
+ * milliseconds later.
+ */
 const afterMs: Arbitrary<number | null> = fc.constantFrom(0, 1, 2, 3, 4, 5, 6, null, null);
 
 const how = oneOf<RestartStep["how"]>([3, fc.constant("kill")], [1, fc.constant("stop")]);

@@ -4,7 +4,7 @@ import type { ActionStatus, Activity, Followers, MigrationIntent } from "../refe
 import type { FeedFile, Surface } from "../reference/requests.ts";
 import type { NodeType, Profile, VersionsEntry } from "../reference/world.ts";
 
-/** A node. `pick` counts from the oldest node of the type, or, if negative, from the newest; deleted nodes count too. */
+/** A node. `pick` counts nodes of the type from the oldest one or, if negative, from the newest one; deleted nodes count too. */
 export type NodeName = { readonly type: NodeType; readonly pick: number } | { readonly id: string };
 
 /**
@@ -14,7 +14,7 @@ export type NodeName = { readonly type: NodeType; readonly pick: number } | { re
  */
 export type Value = unknown;
 
-/** A text with a reference inside: `before{result=…:path}after`. */
+/** A text that contains a reference: `before{result=…:path}after`. */
 export interface ResultValue {
   readonly $result: { readonly part: number; readonly path: string; readonly before: string; readonly after: string };
 }
@@ -30,7 +30,7 @@ interface Proof {
 export interface RequestStep {
   readonly kind: "request";
   readonly world: number;
-  /** The operation that the step is drawn for. The model decides by itself which operation the request is. */
+  /** The operation for which the step was drawn. The model decides by itself which operation the request is. */
   readonly operation: string;
   readonly method: string;
   readonly surface: Surface;
@@ -59,21 +59,21 @@ export interface RequestStep {
   readonly cursor?: { readonly name: "before" | "after"; readonly pick: number; readonly from: "own" | "any" };
 }
 
-/** A request of a batch. If it has no tokens of its own, it uses those of the batch. */
+/** A request of a batch. If the request has no tokens of its own, it uses those of the batch. */
 export interface BatchPart {
   readonly step: RequestStep;
-  /** The number of an earlier part whose `id` replaces the id of the node. */
+  /** The number of an earlier request of the batch whose `id` replaces the id of the node. */
   readonly nodeOf?: number;
-  /** The number of an earlier part that must succeed before this one runs. */
+  /** The number of an earlier request of the batch that must succeed before this one runs. */
   readonly dependsOn?: number;
   readonly isOmitted: boolean;
   /** Whether the method is HEAD. */
   readonly isHead: boolean;
-  /** The header `If-None-Match` of a read: `*`, or the tag of another response. */
+  /** The header `If-None-Match` of a read: `*`, or the entity tag of another response. */
   readonly tag?: "any" | "another" | undefined;
-  /** Whether the headers are a list of lines or an object. */
+  /** Whether the headers of the request are given as a list of lines or as an object. */
   readonly headers: "list" | "object";
-  /** Whether the body has a Content-Type, which only multipart needs. */
+  /** Whether the body of the request has a Content-Type, which only a multipart body needs. */
   readonly isTyped: boolean;
   /** Whether the braces of references are bare or percent-encoded. */
   readonly references: "bare" | "encoded";
@@ -89,27 +89,27 @@ export interface BatchStep {
   readonly surface: Surface;
   readonly version: string | null;
   readonly token: string;
-  /** The places of the batch's token. */
+  /** Where the batch carries its token. */
   readonly places: readonly Place[];
-  /** The proof of the batch's token, for all parts that use the token. */
+  /** The proof of the secret for the batch's token, which counts for all requests that use this token. */
   readonly proof?: Proof;
   readonly notation: "json" | "form" | "multipart";
   readonly hasHeaders: boolean;
   /** The value of `migrations_override`. */
   readonly override?: Value;
-  /** A header that a part may not have, which is added to the first part. */
+  /** A header that a request of a batch may not have; the history adds it to the first request. */
   readonly foreignHeader?: string | undefined;
   readonly parts: readonly BatchPart[];
 }
 
-/** Follows a link of the last page that had links. */
+/** Requests a link of the last page that had links. */
 interface FollowStep {
   readonly kind: "follow";
   readonly world: number;
   readonly link: "next" | "previous";
 }
 
-/** A read of several nodes in one request. The step has the fields to read of each node. */
+/** A read of several nodes in one request. The step says which fields of each node to read. */
 export interface ManyStep {
   readonly kind: "many";
   readonly world: number;
@@ -128,7 +128,7 @@ interface AdvanceStep {
   readonly kind: "advance";
   readonly world: number;
   readonly seconds: number;
-  /** The move is made in pieces: each request may take this much real time (D-266). */
+  /** The clock is moved in pieces: each request of the move may take this much real time (D-266). */
   readonly within_ms?: number;
 }
 
@@ -138,7 +138,7 @@ interface RevokeStep {
   readonly token: string;
 }
 
-/** After this step, requests of the world have a copy of the token in place of the token (D-270). */
+/** After this step, requests to the world use a copy of the token instead of the token (D-270). */
 interface CopyStep {
   readonly kind: "copy";
   readonly world: number;
@@ -159,7 +159,7 @@ export interface RolesStep {
   readonly roles: readonly { readonly user: string; readonly tasks: readonly string[] }[];
 }
 
-/** Moves a required action to another status, only along moves that the interface has. */
+/** Moves a required action to another status, but only along transitions that the interface has. */
 export interface MoveActionStep {
   readonly kind: "move action";
   readonly world: number;
@@ -187,16 +187,16 @@ export interface InAppStep {
 }
 
 /**
- * Something happens while the callbacks of the world respond with an error. After a 500, a webhook is sent again after a while; after a 410, when it
- * is replayed. `days`: the callbacks fail for six days, and the cause happens on each day. `paused`: the callbacks work, but a person has paused them
- * (D-273). `forSeconds`: the callbacks fail while the clock moves by this time at once.
+ * Something happens while the callbacks of the world respond with an error. After a 500, the server sends a webhook again after a while; after a 410,
+ * only when the webhook is replayed. `days`: the callbacks fail for six days, and the cause happens on each day. `paused`: the callbacks work, but a
+ * person has paused them (D-273). `forSeconds`: the callbacks fail while the clock moves by this time at once.
  */
 export interface OutageStep {
   readonly kind: "outage";
   readonly world: number;
   readonly response: 500 | 410 | "days" | "paused" | { readonly forSeconds: number };
   readonly cause: InAppStep;
-  /** Steps that happen while the webhooks of the cause wait for their next attempt. */
+  /** Steps that happen while the webhooks that the cause made wait for their next attempt. */
   readonly meanwhile?: readonly (RequestStep | ChangeStep)[];
 }
 
@@ -240,13 +240,13 @@ export interface RecordStep {
   readonly entry: { readonly activity: Activity } | { readonly followers: Followers };
 }
 
-/** Compares the sums and the report of an app's events. May first deactivate the name of an event. */
+/** Compares the sums and the report of an app's events. The step may first deactivate the name of an event. */
 export interface EventsStep {
   readonly kind: "events";
   readonly world: number;
   readonly app: string;
   readonly deactivate?: string | undefined;
-  /** The time from which on the report has events. */
+  /** The time from which on the report includes events. */
   readonly since: number;
 }
 
@@ -258,23 +258,23 @@ export interface TouchStep {
   readonly fields: Readonly<Record<string, Value>>;
 }
 
-/** Sends a write, and ends the process that has the write by SIGTERM or SIGKILL. The process then starts on the same data. */
+/** Sends a write, and ends the process that handles the write by SIGTERM or SIGKILL. After its end, the process starts again on the same data. */
 export interface RestartStep {
   readonly kind: "restart";
   readonly world: number;
   readonly how: "stop" | "kill";
   readonly request: RequestStep;
-  /** The milliseconds after the write was sent; null ends the process after the response. */
+  /** The milliseconds between the sending of the write and the end of the process; null ends the process after the response. */
   readonly afterMs: number | null;
 }
 
-/** Sends a file to a feed, and ends the process that accepted the file while the file may be read. */
+/** Sends a file to a feed, and ends the process that accepted the file, perhaps while it reads the file. */
 export interface InterruptStep {
   readonly kind: "interrupt";
   readonly world: number;
   readonly how: "stop" | "kill";
   readonly upload: FeedFileStep;
-  /** The milliseconds after the file was accepted. */
+  /** The milliseconds between the acceptance of the file and the end of the process. */
   readonly afterMs: number;
 }
 
@@ -282,7 +282,7 @@ export interface InterruptStep {
 export interface MoveStep {
   readonly kind: "move";
   readonly world: number;
-  /** Moves the world to another server, which has a sealing key of its own. Default: the same server. */
+  /** Moves the world to another server, which has a sealing key of its own. By default, the world stays on the same server. */
   readonly into?: "server";
 }
 
@@ -293,7 +293,7 @@ interface SnapshotStep {
   readonly what: "take" | "restore";
 }
 
-/** The steps that use the control API. */
+/** The step types that use the control API. */
 export type ChangeStep =
   | SnapshotStep
   | SecretStep
@@ -317,7 +317,7 @@ export type Step = RequestStep | BatchStep | ManyStep | AgainStep | FollowStep |
 
 export interface History {
   readonly worlds: readonly Profile[];
-  /** The first time of the clock, if it differs from the usual time. */
+  /** The time at which the world's clock starts, if it differs from the usual time. */
   readonly begins?: number;
   /** The calendar of the worlds, if it differs from the usual calendar. */
   readonly versions?: VersionsEntry;

@@ -30,7 +30,7 @@ const address: Arbitrary<Value> = oneOf<Value>(
 );
 const token: Arbitrary<Value> = oneOf<Value>([12, fc.constant("v")], [1, fc.constantFrom<Value>("", undefined)]);
 
-/** An object, mostly with fields that it has. */
+/** A webhook object, mostly with fields that the object has. */
 const wanted = fc
   .constantFrom(...Object.keys(OF_OBJECT))
   .chain((object) =>

@@ -1,6 +1,6 @@
 /**
- * Histories about the calendar of versions. These histories begin shortly before a version is released or ends, or before a migration's window opens
- * or closes.
+ * Draws histories about the calendar of versions. These histories begin shortly before a version is released or ends, or before a migration's window
+ * opens or closes.
  */
 import fc, { type Arbitrary } from "fast-check";
 import type { VersionsEntry } from "../reference/world.ts";

@@ -5,10 +5,10 @@ import type { Profile, VersionsEntry } from "../reference/world.ts";
 
 export const NOW = 1_795_000_000;
 
-/** The parts of a history's world that differ from the usual ones. */
+/** The properties of a history's world that differ from the usual ones. */
 export interface WorldPlan {
   readonly profile: Profile;
-  /** The first time of the clock, in Unix seconds. */
+  /** The time at which the world's clock starts, in Unix seconds. */
   readonly begins?: number | undefined;
   readonly versions?: VersionsEntry | undefined;
 }
@@ -22,7 +22,7 @@ const SCOPES = [
 const shop = { app: "1001", scopes: SCOPES, issued_at: 1_767_225_600 };
 const cafe = { ...shop, type: "page", page: "2001", user: "3001" } as const;
 
-/** The tokens of the world. The name of an invalid token says what is wrong with it. */
+/** The tokens of the world. The name of an invalid token says why the token is invalid. */
 const tokensAt = (now: number): readonly TokenEntry[] => [
   { ...cafe, token: "cafe-page" },
   { ...shop, type: "page", page: "2001", token: "cafe-page-without-person" },

@@ -17,7 +17,7 @@ export async function askAgain({ servers }: Stage, scene: Scene, { tag: how }: A
   const received = await send(address, { ...request, headers: { ...request.headers, "if-none-match": tagOf(how, etag) } });
   const { status, headers } = received;
   const isSame = status === 304;
-  // The response has no body, so the body that the caller has must be the one that the server would send now.
+  // The response has no body, so the body that the caller has from earlier must equal the body that the server would send now.
   const meant: Received = isSame ? { status: 200, headers: { ...headers, "content-type": "application/json; charset=UTF-8" }, body } : received;
   const inWords = (difference: string): string =>
     `${request.method} ${address}${request.path} again (${world.profile}): ${JSON.stringify(request)}, tag ${tagOf(how, etag)}: ${status}\n  ${difference}`;

@@ -33,8 +33,9 @@ const CHANGING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a reply changes a cached fact. Nodes are cached, so a deletion changes one. A creation does not change a cached fact, because absence is
- * never cached. Refusals change none either, nor do changes of data that is read from the database each time.
+ * Whether the response means that the request changed a cached fact. The server caches nodes, so a deletion changes a cached fact. A creation changes
+ * no cached fact, because the absence of a node is never cached. Refused requests change no cached fact, nor do changes of data that the server reads
+ * from the database each time.
  */
 export const changesFact = (operation: Operation | undefined, reply: Reply | undefined): boolean =>
   operation !== undefined &&
@@ -57,7 +58,7 @@ export async function follow(stage: Stage, scene: Scene, which: "next" | "previo
 export async function ask(stage: Stage, scene: Scene, step: RequestStep | undefined, request: GraphRequest): Promise<string | undefined> {
   const { servers, ledger } = stage;
   const { world } = scene;
-  // The route of a delivery is decided when it is sent, so the waiting deliveries must arrive first.
+  // The server chooses the route of a delivery when it sends the delivery, so the waiting deliveries must arrive first.
   const missing = REROUTING.has(step?.operation ?? "") ? await ledger.settle(world) : undefined;
   if (missing !== undefined) return missing;
   const address = servers.address(scene.place, request.surface);
@@ -75,7 +76,7 @@ export async function ask(stage: Stage, scene: Scene, step: RequestStep | undefi
   return isAgain ? askForHead(world, { address, request, received }) : difference;
 }
 
-/** D-04: sends OPTIONS. The methods depend only on the form of the address, not on the node and the caller. */
+/** D-04: sends OPTIONS. The allowed methods depend only on the form of the address, not on the node and the caller. */
 async function askForOptions({ reach }: World, address: string, request: GraphRequest): Promise<string | undefined> {
   const path = readPath(request);
   if (path === undefined) return undefined;
@@ -98,7 +99,7 @@ async function askForHead({ reach }: World, { address, request, received }: Exch
 }
 
 interface Exchange {
-  /** The world's address on the surface of the request. */
+  /** The URL of the world on the API of the graph that the request belongs to. */
   readonly address: string;
   readonly request: GraphRequest;
   readonly received: Received;

@@ -19,7 +19,7 @@ interface PartReply {
   readonly body: string;
 }
 
-/** The result of a part, to which later parts may refer. */
+/** The result of one request of a batch, to which later requests may refer. */
 interface Outcome {
   readonly isDone: boolean;
   /** The body of the result; undefined if it has no body. */
@@ -95,7 +95,7 @@ function refusalOf({ foreignHeader }: BatchStep, world: World, whole: GraphReque
 
 const REFERENCE = /\{result=([^:{}]+):(\$[^{}]*)\}/g;
 
-/** The text of a part. References with bare braces are not percent-encoded. */
+/** One request of the batch as text. References with bare braces are not percent-encoded. */
 function written(text: string, part: BatchPart, encode: (text: string) => string): string {
   if (part.references === "encoded") return encode(text);
   const all = text.match(REFERENCE) ?? [];
@@ -105,7 +105,7 @@ function written(text: string, part: BatchPart, encode: (text: string) => string
     .join("");
 }
 
-/** Matches a reference. The expression has no groups, because `split` would return them. */
+/** Matches a reference. The regular expression has no groups, because `split` would return their matches. */
 const REFERENCE_ALONE = /\{result=[^:{}]+:\$[^{}]*\}/;
 
 const encodeForm = (text: string): string => new URLSearchParams([["", text]]).toString().slice(1);
@@ -113,7 +113,7 @@ const encodeForm = (text: string): string => new URLSearchParams([["", text]]).t
 const queryOf = (pairs: GraphRequest["query"], part: BatchPart): string =>
   pairs.map(([name, value]) => `${encodeForm(name)}=${written(value, part, encodeForm)}`).join("&");
 
-/** The path `{version}/{node}/{edge}`. The id of another part may replace the node. */
+/** The path `{version}/{node}/{edge}`. The id from another request of the batch may replace the id of the node. */
 function pathOf({ step, nodeOf }: BatchPart, request: GraphRequest, id: string): string {
   if (nodeOf === undefined) return request.path;
   return ["", step.version, id, step.edge]
@@ -131,7 +131,7 @@ function addressOf(part: BatchPart, request: GraphRequest, address: string): str
   return query === "" ? begin : `${begin}?${query}`;
 }
 
-/** The numbers of the earlier parts to which this part refers. */
+/** The numbers of the earlier requests in the batch to which this request refers. */
 function referencesOf({ nodeOf, step }: BatchPart): number[] {
   const values = [...Object.values(step.query), ...Object.values(step.body?.fields ?? {})];
   const ofValues = values.flatMap((value) =>
@@ -140,7 +140,7 @@ function referencesOf({ nodeOf, step }: BatchPart): number[] {
   return nodeOf === undefined ? ofValues : [nodeOf, ...ofValues];
 }
 
-/** The numbers of the earlier parts that must succeed before this part runs. */
+/** The numbers of the earlier requests that must succeed before this request runs. */
 const needsOf = (part: BatchPart): number[] => (part.dependsOn === undefined ? referencesOf(part) : [part.dependsOn, ...referencesOf(part)]);
 
 const isReferredTo = (parts: readonly BatchPart[], place: number): boolean => parts.some((part) => needsOf(part).includes(place));
@@ -218,11 +218,11 @@ function withResults(value: unknown, outcomes: readonly Outcome[]): unknown {
 
 const credentialsIn = (pairs: readonly (readonly [string, unknown])[]) => pairs.filter(([name]) => CREDENTIAL_NAMES.has(name));
 
-/** The request that a part stands for, with everything that it takes from the batch. */
+/** The full request that an entry of the batch stands for, with everything that the entry takes from the batch. */
 function meantBy({ step, part, outcomes, whole, request: given }: Taken, world: World): GraphRequest {
   const isClients = world.profile === "clients";
   const path = pathOf(part, given, part.nodeOf === undefined ? "" : textAt(outcomes[part.nodeOf]?.body, "$.id"));
-  // A multipart body has no references.
+  // In a multipart body, references are not resolved.
   const texts =
     given.body?.kind === "multipart" ? { query: given.query } : { query: given.query, ...(given.body === undefined ? {} : { body: given.body }) };
   const own: GraphRequest = {
@@ -310,7 +310,10 @@ function noteNotation({ reach }: World, part: BatchPart): void {
   if (Object.keys(step.headers ?? {}).length > 0 || tag !== undefined) reach(headers === "list" ? "batchHeaderLines" : "batchHeaderObject");
 }
 
-/** Compares the response of a part. A response to HEAD has no body, nor has a response that the client already has. */
+/**
+ * Compares the response to one request of the batch to the model's response. A response to HEAD has no body, nor has a response that the client
+ * already has.
+ */
 function comparePart(
   { isHead, tag }: BatchPart,
   replied: ReturnType<typeof replyTo>,

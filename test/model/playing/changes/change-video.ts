@@ -23,7 +23,7 @@ export async function letTimePass(servers: Servers, { world, place }: Scene): Pr
 interface Order {
   readonly method: "POST" | "PUT";
   readonly body?: unknown;
-  /** Makes the change in the model. Returns whether the state of the video allows it. */
+  /** Makes the change in the model. Returns whether the state of the video allows the change. */
   readonly happens: (video: LiveVideo) => boolean;
 }
 
@@ -78,7 +78,10 @@ export async function changeVideo({ servers }: Stage, scene: Scene, step: LiveSt
   return undefined;
 }
 
-/** Changes the model's videos as an import does, which contains neither feeds nor the number of failed sealings. A video on air then has no timer. */
+/**
+ * Changes the model's videos as an import does: a world file contains neither the feeds of videos nor the number of failed sealings. After an import,
+ * a video on air has no timer.
+ */
 export function videosWithoutFeeds({ live_videos }: World): void {
   for (const video of live_videos.values()) {
     video.hasFeed = false;

@@ -111,7 +111,7 @@ async function moveInPieces({ servers }: Stage, { world, place }: Scene, within_
   }
 }
 
-/** The id of a token, found by the token's place in the file: the list of tokens is newest first, and shows neither values nor copies. */
+/** The id of a token, found by the token's position in the world file: the list of tokens is newest first, and shows neither values nor copies. */
 async function idOfToken({ servers }: Stage, { place, world }: Scene, value: string): Promise<string | undefined> {
   const { body } = await servers.control("GET", `worlds/${place}/tokens?limit=100`);
   const listed = (body as { data: { id: string }[] }).data.toReversed();
@@ -144,7 +144,7 @@ async function copyToken(stage: Stage, scene: Scene, value: string): Promise<str
   return undefined;
 }
 
-/** D-132: the new secret signs at once, and the old secret signs beside it. */
+/** D-132: webhooks are signed with the new secret at once, and also with the old secret for a while. */
 async function changeSecret(stage: Stage, scene: Scene, { app: id, secret }: SecretStep): Promise<string | undefined> {
   const app = scene.world.apps.get(id) as App;
   if (app.secret === secret) return undefined;
@@ -235,9 +235,9 @@ async function move(stage: Stage, scene: Scene, { into }: MoveStep): Promise<str
     scene.elsewhere = servers;
     world.reach("importedElsewhere");
   } else if (place !== world.name) await servers.control("DELETE", `worlds/${place}`);
-  // The exported world stays as it is until another history resets it.
+  // The exported world stays unchanged until another history resets it.
   scene.place = name;
-  // The snapshot is a snapshot of the exported world.
+  // The snapshot belongs to the exported world, not to the new one.
   delete scene.kept;
   servers.noteFact(name);
   for (const { value, copyOf } of world.tokens.values()) if (copyOf !== undefined) world.tokens.delete(value);
@@ -246,13 +246,13 @@ async function move(stage: Stage, scene: Scene, { into }: MoveStep): Promise<str
   world.cursors.clear();
   for (const action of world.required_actions.values()) action.written = world.now;
   videosWithoutFeeds(world);
-  // A world file has no app events, so everything that was only counted is gone as well.
+  // A world file has no app events, so everything that the world had only counted is gone as well.
   world.app_events.clear();
   world.touches.length = 0;
   world.uploads.clear();
   for (const { uploads } of world.product_feeds.values()) uploads.length = 0;
   planAgain(world);
-  // D-132: a world file does not contain the overlap.
+  // D-132: a world file does not contain the time in which the old secret also signs.
   for (const app of world.apps.values()) app.retired_secret = undefined;
   return undefined;
 }

@@ -20,7 +20,7 @@ export async function erasePerson({ servers }: Stage, scene: Scene, psid: string
   let erasure = begun.body as Erasure;
   for (const endMs = performance.now() + ERASED_WITHIN_MS; erasure.status === "running" && performance.now() < endMs; await Bun.sleep(10))
     erasure = (await servers.control("GET", `worlds/${place}/erasures/${erasure.id}`)).body as Erasure;
-  // Any process may have run the job, so some processes may not know of the change yet.
+  // Any process may have run the erasure, so the other processes may not know of the change yet.
   await servers.seeFacts();
   page.people = page.people.filter((person) => person.psid !== psid);
   for (const label of world.labels.values()) label.users.delete(psid);

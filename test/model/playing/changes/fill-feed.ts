@@ -12,7 +12,7 @@ import { letTimePass } from "./change-video.ts";
 
 type Item = Readonly<Record<string, string>>;
 
-/** Takes the ids of items from the server. Items that stay keep their ids, and new items have new ids. */
+/** Takes the ids of a feed's items from the server. Items that stay keep their ids, and new items have new ids. */
 async function takeIds({ servers }: Stage, { world, place }: Scene, feed: Feed, after: ReadonlyMap<string, Item>): Promise<string | undefined> {
   const { body } = await servers.control("GET", `worlds/${place}/nodes/product_feeds/${feed.id}`);
   const shown = (body as { items: readonly Item[] }).items;
@@ -29,7 +29,7 @@ async function takeIds({ servers }: Stage, { world, place }: Scene, feed: Feed, 
   return differenceOf(sorted(feed.items.values()), sorted(shown), `items of ${feed.id}`);
 }
 
-/** Waits until the server has read the file, and compares the items of the feed then. */
+/** Waits until the server has read the file, and then compares the items of the feed. */
 export async function finishUpload(stage: Stage, scene: Scene, upload: Upload): Promise<string | undefined> {
   const { servers } = stage;
   const { body: report } = await servers.control("GET", `worlds/${scene.place}/feeds/${upload.feed}/uploads/${upload.n}?within_ms=20000`);
@@ -48,7 +48,10 @@ async function takeUpload(stage: Stage, scene: Scene, { feed: id, after }: Uploa
   return problem;
 }
 
-/** Sends the file. `meanwhile` runs once the file is accepted and while it may be read; it gets the path of the upload in the control API. */
+/**
+ * Sends the file. `meanwhile` runs as soon as the file is accepted, perhaps while the server reads it; its argument is the path of the upload in the
+ * control API.
+ */
 export async function fillFeed(
   stage: Stage,
   scene: Scene,
@@ -85,7 +88,7 @@ async function reportsOf({ servers }: Stage, { place }: Scene, { id }: Feed): Pr
   return (body as { readonly data: readonly Report[] }).data;
 }
 
-/** D-266: when the move ends, every fetch has happened at its own time. */
+/** D-266: when the move of the clock ends, every scheduled fetch has happened at its own time. */
 async function playExactly(stage: Stage, scene: Scene, { feed, fetch, times }: DueFetches): Promise<string | undefined> {
   const { world } = scene;
   const known = feed.uploads.length;
@@ -100,7 +103,7 @@ async function playExactly(stage: Stage, scene: Scene, { feed, fetch, times }: D
     const isDone = report?.status === (upload.after === undefined ? "failed" : "done") && report.started_time === time && report.ended_time === time;
     if (report === undefined ? times.length - place <= REPORTS_MAX : !isDone)
       return `upload ${upload.n} of feed ${feed.id} is ${JSON.stringify(report)}, and was due at ${time}`;
-    // The webhook of the upload has the time of that moment.
+    // The time in the upload's webhook is the time of the fetch.
     Object.assign(world, { now: time, movedFrom: time });
     const problem = await takeUpload(stage, scene, upload);
     Object.assign(world, { now, movedFrom });
@@ -128,7 +131,7 @@ async function playLate(stage: Stage, scene: Scene, due: DueFetches): Promise<st
   const { feed, fetch, times } = due;
   const found = await newUploads(stage, scene, due);
   if (found.length === 0 || found.length > times.length) return `feed ${feed.id} was fetched ${found.length} times, not at ${times}`;
-  // The control API has deleted the older reports.
+  // The control API has deleted the older reports of uploads.
   for (let missing = (found[0]?.n ?? 0) - feed.uploads.length - 1; missing > 0; missing--)
     addFetched(world, feed, fetch.schedule.url, { isUpdate: fetch.isUpdate, id: undefined });
   for (const { n, started_time: time = 0, ended_time: ended = 0 } of found) {

@@ -1,4 +1,4 @@
-/** Compares an app's events, as operators see them, in the server and in the model. */
+/** Compares the app events of an app as operators see them in the server to those in the model. */
 import type { EventsStep } from "../../histories/steps.ts";
 import { eventsOf } from "../../reference/areas/app-events.ts";
 import { type ReportRow, reportOf } from "../../reference/attribution.ts";
@@ -14,7 +14,7 @@ interface DaySum {
   readonly sum?: string;
 }
 
-/** The millionths in a decimal number. A sum may be larger than any single value. */
+/** The millionths in a decimal number. A sum of event values may be larger than any single value. */
 function millionths(text: string): bigint {
   const [whole = "", rest = ""] = text.split(".");
   return BigInt(whole + rest.padEnd(6, "0"));
@@ -23,7 +23,7 @@ function millionths(text: string): bigint {
 /** A time after all times that histories use. */
 const LATE = 253_402_300_799; // 9999-12-31
 
-/** Compares an app's events, as the operator sees them, after a name was deactivated. */
+/** Compares an app's events as the operator sees them, after the operator has deactivated a name. */
 export async function lookAtEvents(stage: Stage, scene: Scene, { app, deactivate, since }: EventsStep): Promise<string | undefined> {
   const { world, place } = scene;
   const events = eventsOf(world, app);

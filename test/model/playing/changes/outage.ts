@@ -6,10 +6,10 @@ import { resolve } from "../resolve.ts";
 import type { Scene, Stage } from "../scene.ts";
 import { changeWorld } from "./change-world.ts";
 
-/** The time in which a first attempt is made and stored, also on a busy machine. */
+/** The time within which a first attempt is made and stored, also on a busy machine. */
 const ATTEMPTED_WITHIN_MS = 20_000;
 
-/** The first wait before a retry (D-62). */
+/** The first wait before a webhook is sent again (D-62). */
 const RETRY_SECONDS = 15;
 const GONE = 410;
 
@@ -20,7 +20,9 @@ interface Delivery {
   readonly attempts: readonly { readonly time: number; readonly error?: string }[];
 }
 
-/** The number of attempts. An attempt that a killed process had begun is stored as interrupted, and is repeated by the next process. */
+/**
+ * The number of attempts to send a webhook. An attempt that a killed process had begun is stored as interrupted, and is repeated by the next process.
+ */
 const attemptsOf = ({ attempts }: Delivery): number => attempts.filter(({ error }) => error !== "interrupted").length;
 
 /** The deliveries that the receiver refused and that have the status `becomes`. */
