@@ -1,4 +1,4 @@
-/** Compares a response to the model's. */
+/** Compares a response of the server to the model's response. */
 
 import type { Failure } from "../reference/errors.ts";
 import { Hole, isFailure, type Reply } from "../reference/replies.ts";
@@ -45,7 +45,7 @@ function firstOf(checks: readonly (() => Difference)[]): Difference {
   return undefined;
 }
 
-/** D-20: the error in a body, in its flat form, in its wrapped form, or in the response profile `clients` in both. */
+/** D-20: the error in a response body: in the flat form, in the wrapped form, or, in the response profile `clients`, in both. */
 function errorOf({ form }: Failure, profile: Profile, body: unknown): unknown {
   if (!isObject(body)) return undefined;
   if (form === "wrapped") return Object.keys(body).length === 1 ? body.error : undefined;
@@ -72,7 +72,10 @@ function differenceOfFailure(expected: Failure, profile: Profile, { status, body
   );
 }
 
-/** D-83: the versions that the response may name if no version serves the request. A node may be deleted after the version was decided. */
+/**
+ * D-83: the versions that a response may name if no version serves the request. Another request may delete a node after the version of this request
+ * was chosen.
+ */
 function versionsOf(reply: Reply, { version, unserved }: Omit<Replied, "replies">): readonly string[] | undefined {
   if (version === undefined) return undefined;
   if (unserved === undefined || !isFailure(reply)) return [version];
@@ -95,7 +98,7 @@ function differenceOfHeaders({ status, headers }: Received, versions: readonly s
 
 export interface Compared {
   readonly difference: Difference;
-  /** The expected reply that the response is equal to; undefined if it is equal to none. */
+  /** The expected response that equals the server's response; undefined if none does. */
   readonly reply: Reply | undefined;
 }
 
@@ -105,7 +108,7 @@ export function compareStatus({ replies }: Pick<Replied, "replies">, { status }:
   return { reply, difference: reply === undefined ? `status ${status} for ${replies.map((one) => one.status).join(" or ")}` : undefined };
 }
 
-/** Compares a response. `hasHeaders` is false for parts of a batch that was sent without headers. */
+/** Compares a response. `hasHeaders` is false for the requests of a batch that asks for no headers. */
 export function compare({ replies, ...replied }: Replied, profile: Profile, received: Received, hasHeaders = true): Compared {
   const differences: string[] = [];
   for (const reply of replies) {

@@ -23,7 +23,7 @@ const reasons = (title: string, given: Readonly<Record<string, string>>): string
 ];
 
 export class Coverage {
-  /** The rules that this run cannot reach. */
+  /** The rules that this run of histories cannot reach. */
   readonly #beyond: ReadonlySet<Rule>;
 
   constructor(beyond: readonly Rule[] = []) {

@@ -1,4 +1,4 @@
-/** Histories that once failed, as files. Every test run plays them. */
+/** Reads and writes the files of histories that once failed. Every test run plays these histories. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { History } from "../histories/steps.ts";
@@ -7,7 +7,7 @@ const FOLDER = join(import.meta.dirname, "../cases");
 
 export interface KeptCase {
   readonly name: string;
-  /** The mistake that the history showed, and the rule that was broken. */
+  /** The mistake that the history showed, and the rule that the server broke. */
   readonly about: string;
   readonly history: History;
 }

@@ -1,4 +1,4 @@
-/** Records the webhooks that came, by world and app, and checks that they are exactly the expected ones. */
+/** Records the webhooks that arrived, by world and app, and checks that they are exactly the expected ones. */
 import { createHmac } from "node:crypto";
 import { isFile, pathOfFile, rowsAt } from "../reference/files.ts";
 import type { App } from "../reference/nodes.ts";
@@ -29,10 +29,13 @@ interface Update {
 /** The time limit for the arrival of a webhook, also on a busy machine. */
 const ARRIVES_WITHIN_MS = 20_000;
 
-/** The greatest difference between the present and the time that a webhook says it was sent at. */
+/** The greatest difference between the real time and the time at which a webhook says it was sent. */
 const SENT_WITHIN_SECONDS = 60;
 
-/** The time limit for a history that is played again to find the cause of a failure. It is shorter, because the machine does nothing else then. */
+/**
+ * The time limit for a history that is played again to find the cause of a failure. This time limit is shorter than that for other histories, because
+ * the machine plays no other history then.
+ */
 const ARRIVES_WITHIN_MS_AGAIN = 3_000;
 
 export class Ledger {
@@ -41,11 +44,11 @@ export class Ledger {
   /** The bodies of all webhooks, by address and webhook id, because an id is unique only in its world (D-02). */
   readonly #bodies = new Map<string, string>();
   readonly #taken = new Set<string>();
-  /** The worlds whose callbacks refuse webhooks at present, with the status of the refusal. */
+  /** The worlds whose callbacks refuse webhooks at present, each with the status with which they refuse. */
   readonly #refusing = new Map<string, { readonly status: number; readonly paths: Set<string>; readonly webhookIds: Set<string> }>();
-  /** The problems of single POSTs. */
+  /** The problems that single webhooks showed. */
   readonly #wrong: string[] = [];
-  /** The worlds of failed histories. */
+  /** The worlds of histories that have failed. */
   readonly #ignored = new Set<string>();
   readonly #server = Bun.serve({
     hostname: "127.0.0.1",
@@ -78,18 +81,18 @@ export class Ledger {
     return `http://127.0.0.1:${this.#server.port}/${world}/${name}`;
   }
 
-  /** The address that serves these rows; undefined for an address that serves nothing. */
+  /** The URL that serves these rows as a file; undefined for a URL that serves nothing. */
   file(rows: FeedFile["rows"] | undefined): string {
     return `http://127.0.0.1:${this.#server.port}${rows === undefined ? "/files/none" : pathOfFile(rows)}`;
   }
 
-  /** Lets the callbacks of a world respond with this status from now on. undefined lets them accept webhooks. */
+  /** Makes the callbacks of a world respond with this status from now on. undefined makes them accept webhooks. */
   refuse(world: string, status: number | undefined): void {
     if (status === undefined) this.#refusing.delete(world);
     else this.#refusing.set(world, { status, paths: new Set(), webhookIds: new Set() });
   }
 
-  /** The webhooks that the world's callbacks have refused since `refuse`. */
+  /** The webhooks that the world's callbacks have refused since the call of `refuse`. */
   refused(world: string): { readonly paths: ReadonlySet<string>; readonly webhookIds: ReadonlySet<string> } {
     return this.#refusing.get(world) ?? { paths: new Set(), webhookIds: new Set() };
   }
@@ -98,7 +101,7 @@ export class Ledger {
     void this.#server.stop(true);
   }
 
-  /** D-62: checks that the body is JSON in ASCII, and that the time of the attempt is the real time. */
+  /** D-62: checks that the body of a webhook is JSON in ASCII, and that its time is the real time of the attempt. */
   #look({ webhookId, timestamp, body }: Post, type: string): void {
     if (!type.startsWith("application/json")) this.#wrong.push(`${webhookId} came as ${type}`);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: it says what ASCII is.
@@ -121,7 +124,7 @@ export class Ledger {
   #difference({ name, apps, updates }: World): string | undefined {
     if (this.#wrong[0] !== undefined) return this.#wrong[0];
     const ofWorld = this.#posts.filter(({ path }) => path.startsWith(`/${name}/`));
-    // Apps with the same secret have the same signatures.
+    // Two apps with the same secret sign a webhook in the same way.
     const signed = ofWorld.map((post) => ({ post, by: [...apps.values()].filter((app) => isSignedBy(post, app)).map(({ id }) => id) }));
     const stray = signed.find(({ by }) => by.length === 0);
     if (stray !== undefined) return `${stray.post.webhookId} has no right signature`;
@@ -138,7 +141,9 @@ export class Ledger {
     return `webhooks that are missing: ${JSON.stringify(missing.slice(0, 2))}; that should not have come: ${JSON.stringify(left.slice(0, 2))}`;
   }
 
-  /** Waits until every expected webhook has arrived, and returns the problem if one has not. Arrived webhooks are not compared a second time. */
+  /**
+   * Waits until every expected webhook has arrived, and returns the problem if one has not. Webhooks that were compared once are not compared again.
+   */
   async settle(world: World): Promise<string | undefined> {
     const endMs = performance.now() + this.#arrivesWithinMs;
     for (;;) {
@@ -157,7 +162,10 @@ export class Ledger {
     this.#arrivesWithinMs = ARRIVES_WITHIN_MS_AGAIN;
   }
 
-  /** A webhook that came after the end of a history, although the history had waited for all expected webhooks. Looks at one world or at all. */
+  /**
+   * A webhook that came after the end of a history, although the history had waited for all expected webhooks. Checks the webhooks of the given
+   * world, or of all worlds.
+   */
   late(world?: string): string | undefined {
     const names = this.#posts.map(({ path }) => path.split("/")[1] ?? "");
     const place = names.findIndex((name) => (world === undefined || name === world) && !this.#ignored.has(name));
@@ -182,7 +190,7 @@ function serveFile(address: string): Response {
 
 const hmac = (secret: string, text: string, encoding: "hex" | "base64"): string => createHmac("sha256", secret).update(text).digest(encoding);
 
-/** D-62: whether both signatures are the app's. D-132: an old secret signs only the headers of Standard Webhooks. */
+/** D-62: whether both signatures of a webhook are the app's. D-132: the old secret of an app signs only the headers of Standard Webhooks. */
 function isSignedBy({ webhookId, timestamp, body, signature, standard }: Post, { secret, retired_secret }: App): boolean {
   const secrets = [secret, ...(retired_secret === undefined ? [] : [retired_secret])];
   const all = secrets.map((one) => `v1,${hmac(one, `${webhookId}.${timestamp}.${body}`, "base64")}`).join(" ");

@@ -1,4 +1,4 @@
-/** Reads several nodes in one request: the response is an object of the replies by id, or the first reply that fails (D-34, D-39). */
+/** Reads several nodes in one request: the response is an object with the response for each id, or the first response that fails (D-34, D-39). */
 import type { ManyStep } from "../histories/steps.ts";
 import { EDGES } from "../reference/all-operations.ts";
 import { credentialsOf } from "../reference/credentials.ts";
@@ -33,7 +33,7 @@ export async function askForMany(stage: Stage, { world, place }: Scene, { step, 
   return difference === undefined ? undefined : `GET ${JSON.stringify(whole)}: ${received.status} ${JSON.stringify(received.body)}\n  ${difference}`;
 }
 
-/** D-20: whether the edge or the version is unknown, which is refused before any node is read. */
+/** D-20: whether the edge or the version is unknown; the server refuses such a request before it reads any node. */
 function leadsNowhere(world: Scene["world"], whole: GraphRequest, { version, edge }: ManyStep["step"]): boolean {
   const asked = countingVersion(world, versionIn(whole));
   const isVersion = asked === undefined ? version === null || version === "" : isPlatformVersion(asked);
@@ -42,7 +42,10 @@ function leadsNowhere(world: Scene["world"], whole: GraphRequest, { version, edg
 
 const isAnybody = (world: Scene["world"], whole: GraphRequest): boolean => credentialsOf(world, whole).some(({ problem }) => problem === undefined);
 
-/** D-90: the refusals of a caller without a valid token, who learns nothing of ids. Without an edge and an id in the path, the form is wrapped. */
+/**
+ * D-90: the refusals of a request by a caller without a valid token, who learns nothing about ids. If the path has neither an edge nor an id, the
+ * error has the wrapped form.
+ */
 function refusals(world: Scene["world"], whole: GraphRequest, edge: string): Failure[] {
   const form = formOf(edge);
   return [...bothForms("unknownPath"), failure(form, "tokenMissing"), failure(form, "invalidParameter"), ...tokenProblems(world, whole, edge)];
@@ -72,7 +75,7 @@ function differenceOfMany(requests: readonly (readonly [string, GraphRequest])[]
     const { difference, reply } = compare({ ...replied, replies, version: undefined }, world.profile, part);
     if (isWhole && difference !== undefined) return `${id}: ${difference}`;
     if (isWhole) continue;
-    // The first failed reply is the response to all.
+    // If a read fails, the response to the first failed read becomes the response to the whole request.
     if (reply !== undefined && isFailure(reply)) {
       world.reach("manyFail");
       return difference;

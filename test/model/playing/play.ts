@@ -10,7 +10,7 @@ import { resolve } from "./resolve.ts";
 import { playInterruption, playRestart } from "./restart.ts";
 import { closeScene, openScene, type Scene, type Stage } from "./scene.ts";
 
-/** The first difference between server and model: the number of the step, or the end of the history. */
+/** The first difference between server and model: the number of its step, or the end of the history. */
 export interface Parting {
   readonly step: number | "end";
   readonly what: string;

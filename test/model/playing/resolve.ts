@@ -1,4 +1,4 @@
-/** Makes a request from a step, with the present state of the world. */
+/** Makes a request from a step, with the values that the world has at present. */
 
 import type { Nesting, NodeName, RequestStep, ResultValue, Value } from "../histories/steps.ts";
 import { findToken, type Place, proofOf } from "../reference/credentials.ts";
@@ -23,13 +23,13 @@ export function idOf(ever: EverNodes, name: NodeName): string {
   return ids[place] ?? "9999998";
 }
 
-/** Values that a step leaves open: the ids of nodes, and the address of a callback. */
+/** The values that a step leaves open: the ids of nodes, and the URL of a callback. */
 export interface Filling {
   readonly ever: EverNodes;
   readonly callback: (name: string) => string;
   /** The copies of tokens, by the value of the original token. */
   readonly copies: ReadonlyMap<string, string>;
-  /** The address that serves these rows. null stands for a file that is not a feed file, undefined for an address that serves nothing. */
+  /** The URL that serves these rows. null stands for a file that is not a feed file, undefined for a URL that serves nothing. */
   readonly file: (rows: FeedFile["rows"] | undefined) => string;
 }
 
@@ -43,14 +43,14 @@ function filledIn(filling: Filling, value: Value): Value {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, filledIn(filling, inner)]));
 }
 
-/** The name by which later parts of a batch refer to a part. */
+/** The name by which later requests of a batch refer to this request. */
 export const nameOfPart = (place: number): string => (place % 2 === 0 ? `p${place}` : `der ${place}. Schlüssel`);
 
 const referenceOf = ({ $result: { part, path, before, after } }: ResultValue): string => `${before}{result=${nameOfPart(part)}:${path}}${after}`;
 
 const asText = (value: Value): string => (typeof value === "string" ? value.toWellFormed() : JSON.stringify(value));
 
-/** The fields as a form has them: only texts, and no value where JSON has null. */
+/** The fields as a form can carry them: only texts, and no field whose JSON value is null. */
 const asForm = (fields: Readonly<Record<string, Value>>, nesting: Nesting | undefined): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) => {
@@ -60,14 +60,14 @@ const asForm = (fields: Readonly<Record<string, Value>>, nesting: Nesting | unde
     }),
   );
 
-/** Lists and objects in the form that names with brackets give them: with texts, and without null and empty values. */
+/** Lists and objects as a form with bracketed names carries them: with texts, and without null and empty values. */
 function asBranches(value: Value, isRepeated = false): Value {
   if (value === null || value === undefined) return undefined;
   if (typeof value !== "object") return asText(value);
   if (Array.isArray(value)) {
     const items = value.map((item) => asBranches(item)).filter((item) => item !== undefined);
     if (items.length === 0) return undefined;
-    // D-160: a parameter that is repeated with the same value has this one value.
+    // D-160: a parameter that is repeated with the same value counts as given once.
     const isOne = isRepeated && items.every((item) => typeof item === "string" && item === items[0]);
     return isOne ? items[0] : items;
   }
@@ -103,7 +103,7 @@ export function provenBy(world: World, value: string | undefined, proof: Request
 
 const CREDENTIALS: readonly Place[] = ["access_token", "oauth_token"];
 
-/** Padding that is longer than the limit of a head (16 KiB) or of a body (1 MiB). */
+/** Padding that makes the head longer than its limit (16 KiB) or the body longer than its limit (1 MiB). */
 const PADDING = { head: "x".repeat(17_000), body: "x".repeat(1_100_000) };
 
 const standsOnce = (query: GraphRequest["query"], name: string): boolean => query.filter(([other]) => other === name).length === 1;
@@ -111,7 +111,7 @@ const standsOnce = (query: GraphRequest["query"], name: string): boolean => quer
 /** The query with each parameter twice, unless its name occurs more than once already. */
 const twice = (query: GraphRequest["query"]): GraphRequest["query"] => query.flatMap((pair) => (standsOnce(query, pair[0]) ? [pair, pair] : [pair]));
 
-/** The request with its parameters in the body, except credentials, whose place matters, and names that occur several times. */
+/** The request with its parameters in the body, except credentials, which count only in certain places, and names that occur several times. */
 function inItsBody(request: GraphRequest): GraphRequest {
   const isMoved = (name: string): boolean => !CREDENTIAL_NAMES.has(name) && standsOnce(request.query, name) && !name.includes("[");
   return {
@@ -121,7 +121,7 @@ function inItsBody(request: GraphRequest): GraphRequest {
   };
 }
 
-/** Changes the request to the unusual form of `sent`. */
+/** Changes the request to the unusual form that the step's `sent` names. */
 function sentAs(sent: RequestStep["sent"], request: GraphRequest, world: World): GraphRequest {
   const { query, headers, body, method, surface } = request;
   switch (sent) {

@@ -1,4 +1,4 @@
-/** Ends or kills a process while it has a write, and while webhooks of the write are on their way. */
+/** Ends or kills a process while it handles a write, and while webhooks of the write are on their way. */
 import type { InterruptStep, RestartStep } from "../histories/steps.ts";
 import { replyTo } from "../reference/reply.ts";
 import type { GraphRequest } from "../reference/requests.ts";
@@ -31,12 +31,12 @@ export async function playRestart(stage: Stage, scene: Scene, step: RestartStep)
     if (difference === undefined) stage.coverage.happens("a process refuses a write because it is ending");
     return difference;
   }
-  // An acknowledged write must be stored. If it were not, the rest of the history would show that.
+  // An acknowledged write must be stored. If an acknowledged write were not stored, the rest of the history would show that.
   if (received !== undefined) return takeResponse(stage, scene, step.request, { address, request, received });
   return findOut(stage, scene, { address, request });
 }
 
-/** An accepted file is read to its end, by another process if the first one ends. */
+/** The server reads an accepted file to its end, in another process if the first process ends. */
 export async function playInterruption(stage: Stage, scene: Scene, { how, upload, afterMs }: InterruptStep): Promise<string | undefined> {
   const { ledger, servers } = stage;
   return (
@@ -62,7 +62,7 @@ const inModel = ({ labels, personas }: World): Kept => ({
   personas: byId([...personas.values()].map((persona) => ({ ...persona }))),
 });
 
-/** More rows than a history has of labels or of personas. */
+/** A limit that is larger than the number of labels or personas in a history. */
 const ROWS = 1_000;
 
 async function inServer({ servers }: Stage, place: string): Promise<Kept> {
@@ -74,7 +74,7 @@ async function inServer({ servers }: Stage, place: string): Promise<Kept> {
   return { labels, personas: await read("personas") };
 }
 
-/** Finds out from the stored data whether the write was done. If it was done, it was done completely, with its webhooks. */
+/** Finds out from the stored data whether the server made the write. If the server made the write, it made it completely, with its webhooks. */
 async function findOut(stage: Stage, scene: Scene, { address, request }: { readonly address: string; readonly request: GraphRequest }) {
   const { world, ever, place } = scene;
   world.reach("writeUnanswered");

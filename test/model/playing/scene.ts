@@ -1,4 +1,4 @@
-/** The parts of a history that is played: the server, the receiver of webhooks, and each world with its model. */
+/** The objects that a history is played on: the server, the receiver of webhooks, and each world with its model. */
 import { type WorldPlan, worldFile } from "../histories/world-file.ts";
 import { loadWorld } from "../reference/load.ts";
 import type { GraphRequest } from "../reference/requests.ts";
@@ -10,7 +10,7 @@ import type { Servers } from "./servers.ts";
 
 export interface Stage {
   readonly servers: Servers;
-  /** Starts another server, for a world that moves there. */
+  /** Starts another server for a world that moves to it. */
   readonly startOther: () => Promise<Servers>;
   readonly ledger: Ledger;
   readonly coverage: Coverage;
@@ -29,7 +29,7 @@ export interface Scene {
   /** The server that the world has moved to; undefined if it has not moved. */
   elsewhere?: Servers;
   readonly ever: EverNodes;
-  /** Whether the world was made from the usual file, to which a reset leads back. */
+  /** Whether the world was made from the usual world file, whose content a reset restores. */
   isUsual: boolean;
   /** The last successful read, with the entity tag of its response. */
   last?: { readonly request: GraphRequest; readonly etag: string; readonly body: unknown };

@@ -9,12 +9,12 @@ export interface Received {
   readonly body: unknown;
 }
 
-/** The boundary of multipart bodies, which is in no text of a history. */
+/** The boundary of multipart bodies, which occurs in no text of a history. */
 const BOUNDARY = "boundary-of-the-histories";
 
 const partOf = ([name, value]: [string, string]): string => `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
 
-/** The text of a file: CSV, or a text that is not a feed file. */
+/** The text of a feed file: CSV, or a text that is not a feed file. */
 export function textOf(rows: FeedFile["rows"]): string {
   if (rows === null) return "<html>no feed</html>";
   const names = ["retailer_id", "name", "image_url", "url", "brand"];
@@ -27,7 +27,7 @@ const filePart = ({ filename, rows }: FeedFile): string =>
 
 type Body = NonNullable<GraphRequest["body"]>;
 
-/** The pairs of a form for a value, with names such as `a[b]` for nested values. Lists of objects need numbers in the brackets. */
+/** The pairs of a form for a value, with names such as `a[b]` for nested values. For a list of objects, the brackets need numbers. */
 function pairsIn(name: string, value: unknown, nesting: Body["nesting"]): [string, string][] {
   if (typeof value !== "object" || value === null) return [[name, String(value)]];
   if (!Array.isArray(value)) return Object.entries(value).flatMap(([key, inner]) => pairsIn(`${name}[${key}]`, inner, nesting));

@@ -4,30 +4,36 @@ import type { Surface } from "../reference/requests.ts";
 
 const MOUNTS: Readonly<Record<Surface, string>> = { base: "", app: "/app", microblog: "/microblog/v1.0", ads: "/ads", social_login: "/social-login" };
 
-/** The time in which other processes see a changed fact. Until then, requests to the world go to the process that changed the fact. */
+/**
+ * The time within which other processes see a changed fact. Until the other processes know a changed fact, requests to the world go to the process
+ * that changed it.
+ */
 const SEEN_WITHIN_MS = 1_000;
 
-/** The least share of the requests for each process. With less, a history would not find that a process does not know what the other changed. */
+/**
+ * The least share of the requests that each process must get. With a smaller share, a history would not show that a process does not know what the
+ * other process changed.
+ */
 const SHARE_MIN = 0.25;
 
 /**
- * D-115: the address for encoders that the servers are started with. With this setting a broadcast that gets no feed ends. No request is sent to the
- * address.
+ * D-115: the address for encoders that the servers are started with. With this setting, a broadcast ends if it gets no feed for some time. No program
+ * sends a request to this address.
  */
 const STREAMS = "rtmp://media.invalid/live";
 
 export interface Servers {
   readonly count: 1 | 2;
-  /** The world's address on a surface for the next request. Two processes get the requests in turn. */
+  /** The URL of the world on an API of the graph, for the next request. The two processes get the requests in turn. */
   address(world: string, surface: Surface): string;
   /**
-   * Notes that the last request to the world has changed a cached fact. Until the other process has seen the change, that process gets no requests of
-   * the world.
+   * Notes that the last request to the world has changed a cached fact. Until the other process has seen the change of a world, that process gets no
+   * requests to the world.
    */
   noteFact(world: string): void;
-  /** Waits until every process has seen the changes of the others. */
+  /** Waits until every process has seen the changes that the other processes made. */
   seeFacts(): Promise<void>;
-  /** Sends a request to the control API, of the processes in turn. */
+  /** Sends a request to the control API of the processes in turn. */
   control(method: string, path: string, body?: unknown): Promise<ControlReply>;
   /** Sends a file to the control API. */
   upload(path: string, file: string): Promise<ControlReply>;
@@ -52,10 +58,10 @@ async function askControl(server: Server, method: string, path: string, body?: u
   return { status: response.status, body: await response.json() };
 }
 
-/** The world that a request of the control API is about: the world in its path, or the world that it creates. */
+/** The world that a request to the control API concerns: the world in its path, or the world that it creates. */
 const worldOf = (path: string, body?: unknown): string => path.split("/")[1] ?? (body as { name: string }).name;
 
-/** Starts the processes. `data` is the value of `--data`. */
+/** Starts the processes. `data` is the value of the option `--data`. */
 export async function startServers(data: string, count: 1 | 2): Promise<Servers> {
   const start = () => startServer(["--data", data, "--quiet", "--log-level", "error", "--rtmp-url", STREAMS]);
   const running: Server[] = [];

@@ -1,8 +1,8 @@
-/** Finds the shortest history that still fails: leaves out steps, and then parts of steps. */
+/** Finds the shortest history that still fails: leaves out steps, and then the content of steps. */
 import type { History, RequestStep, Step } from "../histories/steps.ts";
 
 /**
- * The greatest number of tries. A history that would need more tries is already short enough to read.
+ * The greatest number of tries. A history that needs more tries to become shorter is already short enough to read.
  */
 const ATTEMPTS_MAX = 400;
 
@@ -25,7 +25,7 @@ export async function shrink(history: History, fails: (history: History) => Prom
   return best;
 }
 
-/** The same step with fewer parts. */
+/** Variants of the step with less content. */
 function* simplerSteps(step: Step): Generator<Step> {
   if (step.kind !== "request") return;
   const { cursor, body, ...rest } = step;

@@ -36,5 +36,5 @@ export const operations: readonly Operation[] = [
   ...intentOperations,
 ];
 
-/** The names of all edges. The empty name stands for the node itself. */
+/** The names of all edges. The empty name of an edge stands for the node itself. */
 export const EDGES: ReadonlySet<string> = new Set(operations.map(({ edge }) => edge));

@@ -11,7 +11,7 @@ import type { World } from "./world.ts";
 
 const DAY = 86_400;
 
-/** The numbers of days after a touch in which events are attributed to it, and the events that can be attributed to an impression. */
+/** The number of days after a touch within which events are attributed to it, and the events that can be attributed to an impression. */
 interface Windows {
   readonly clickDays: number;
   readonly viewDays: number;
@@ -32,14 +32,14 @@ export const isCookie = (text: string): boolean => /^([0-9A-Za-z]{22}|[0-9a-fA-F
 
 const isGiven = (value: unknown): value is string => typeof value === "string" && value !== "";
 
-/** The ids of a device. An id of all zeros is absent, and UUIDs are equal in either case. */
+/** The ids of a device. An id that consists of zeros counts as absent, and upper and lower case make no difference in UUIDs. */
 export function devicesOf(id: unknown, cookie: unknown): string[] {
   const alike = (text: string): string => (text.length === UUID_LENGTH ? text.toLowerCase() : text);
   const isId = (value: unknown): value is string => isGiven(value) && !NO_DEVICES.has(value);
   return [...(isId(id) ? [`id ${alike(id)}`] : []), ...(isId(cookie) ? [`cookie ${alike(cookie)}`] : [])];
 }
 
-/** The persons of a request. D-73: values that are not hashes are dropped. D-74: all keys of a request belong to one person. */
+/** The persons that a request names. D-73: values that are not hashes are dropped. D-74: all identifying keys of a request belong to one person. */
 export function personsOf(given: unknown): string[] {
   const hashed = Object.entries(asObject(given) ?? {}).filter(([, value]) => /^[0-9a-f]{64}$/i.test(String(value)));
   return hashed.filter(([key]) => ["em", "ph", "external_id"].includes(key)).map(([key, value]) => `${key} ${String(value).toLowerCase()}`);
@@ -48,12 +48,13 @@ export function personsOf(given: unknown): string[] {
 interface Tie {
   readonly devices: readonly string[];
   readonly persons: readonly string[];
-  /** D-76: whether the request may tie persons. A request whose events are all untracked may not tie persons. */
+  /** D-76: whether the request may link persons to devices. A request whose events are all untracked may not link persons to devices. */
   readonly isTracked: boolean;
 }
 
 /**
- * The ties between ids. Touches of all apps make ties; requests make ties only for their app, by the log and by the ids of accepted requests (D-290).
+ * The links between ids of devices and persons. Touches of any app link ids for all apps; requests link ids only for their own app, by the log and by
+ * the ids of accepted requests (D-290).
  */
 function tiesOf({ touches, app_events }: World, app: string): Tie[] {
   const { logged = [], joined = [] } = app_events.get(app) ?? {};
@@ -66,7 +67,7 @@ function tiesOf({ touches, app_events }: World, app: string): Tie[] {
 
 const share = (some: readonly string[], others: Iterable<string>): boolean => [...others].some((one) => some.includes(one));
 
-/** All ids that are tied to these ids, in any number of steps. */
+/** All ids that are linked to the given ids, in any number of steps. */
 export function wholeDevice(ties: readonly Pick<Tie, "devices">[], wanted: readonly string[]): string[] {
   const ids = new Set(wanted);
   for (let size = -1; size !== ids.size; ) {
@@ -76,7 +77,7 @@ export function wholeDevice(ties: readonly Pick<Tie, "devices">[], wanted: reado
   return [...ids];
 }
 
-/** ATTR-7: whether the ad is in another campaign than the app's own; undefined if the ad does not claim events of the app. */
+/** ATTR-7: whether the ad belongs to another campaign than the app's own; undefined if the ad does not claim events of the app. */
 function isCrossCampaign({ objective, app: own, tracked_apps }: Ad, app: string): boolean | undefined {
   if (APP_OBJECTIVES.has(objective)) return own === app ? false : undefined;
   return tracked_apps.includes(app) ? true : undefined;
@@ -93,7 +94,7 @@ interface Row {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** All ids of a device, and the touches of ads on the device, of its persons, and on their other devices. */
+/** All ids of a device, and the touches of ads by this device, by its persons, and by the persons' other devices. */
 function touchesOf(world: World, app: string, wanted: readonly string[]): { readonly device: readonly string[]; readonly touches: readonly Touch[] } {
   const ties = tiesOf(world, app);
   const device = wholeDevice(ties, wanted);
@@ -108,7 +109,7 @@ function touchesOf(world: World, app: string, wanted: readonly string[]): { read
   return { device, touches };
 }
 
-/** The attributed events of a device, the oldest report first. */
+/** The attributed events of a device, the earliest reported event first. */
 function rowsOf(world: World, app: string, { devices: wanted, kind, withViews }: Wanted): Row[] {
   const { device, touches } = touchesOf(world, app, wanted);
   return (world.app_events.get(app)?.logged ?? []).flatMap((event, place) => {
@@ -119,7 +120,10 @@ function rowsOf(world: World, app: string, { devices: wanted, kind, withViews }:
   });
 }
 
-/** The touch that an event is attributed to: the last click, otherwise for some events the last impression; in the same second, the later record. */
+/**
+ * The touch to which an event is attributed: the last click or, for some events, the last impression; of two touches in the same second, the later
+ * record.
+ */
 function dueTo(event: LoggedEvent, touches: readonly Touch[], { clickDays, viewDays, isViewed }: Windows): Touch | undefined {
   const { time } = event;
   const last = (what: Touch["kind"], days: number) =>
@@ -129,7 +133,7 @@ function dueTo(event: LoggedEvent, touches: readonly Touch[], { clickDays, viewD
   return last("click", clickDays) ?? (isViewed(event) ? last("impression", viewDays) : undefined);
 }
 
-/** ATTR-8: whether the touch was on another device. */
+/** ATTR-8: whether the touch was on another device than the event. */
 const isOtherDevice = (touch: Touch, device: readonly string[]): boolean => touch.devices.length > 0 && !share(touch.devices, device);
 
 function shown(world: World, event: LoggedEvent, touch: Touch, device: readonly string[], app: string): Row["value"] {
@@ -147,14 +151,14 @@ function shown(world: World, event: LoggedEvent, touch: Touch, device: readonly 
   };
 }
 
-/** Reads `consider_views`: null is not a flag. */
+/** Reads the parameter `consider_views`, for which null is not a valid flag. */
 export function readFlag(given: unknown): boolean | undefined | null {
   if (given === undefined) return undefined;
   const text = String(given).toLowerCase();
   return ["true", "1"].includes(text) ? true : ["false", "0"].includes(text) ? false : null;
 }
 
-/** The attribution in the response of I1, on request: the newest rows of the reported device and kind. */
+/** The attribution that the response of I1 contains on request: the newest rows of the reported device and type of event. */
 export const attributionOf = ({ world, node }: Turn, devices: readonly string[], kind: unknown, withViews: boolean): unknown[] =>
   rowsOf(world, node, { devices, kind, withViews })
     .toReversed()
@@ -190,11 +194,11 @@ export interface ReportRow {
   readonly view_through: number;
   readonly cross_campaign: number;
   readonly cross_device: number;
-  /** The sums in millionths, by currency. */
+  /** The sums of values in millionths, by currency. */
   readonly sums: Readonly<Record<string, bigint>>;
 }
 
-/** The results of ads for an app from `since` to `until`, including untracked events (I1-12). */
+/** The report about the results of ads for an app from `since` to `until`, including untracked events (I1-12). */
 export function reportOf(world: World, app: string, since: number, until: number): ReportRow[] {
   const rows = new Map<string, ReportRow>();
   for (const event of world.app_events.get(app)?.logged ?? []) {

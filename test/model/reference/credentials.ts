@@ -6,7 +6,10 @@ import { type GraphRequest, inBody, inQuery, parameter } from "./requests.ts";
 import type { World } from "./world.ts";
 
 export type Place = "access_token" | "oauth_token" | "header" | "body";
-/** The places of a token. `three`: in all three. `any`: in one of query, body and header, or the same token in several. */
+/**
+ * Where a request may carry a token. `three`: the token is in both query parameters, `access_token` and `oauth_token`, and in the header. `any`: the
+ * token is in one of query, body and header, or the same token is in several of them.
+ */
 export type Scheme = "three" | "any" | "header" | "query" | "header or, in development, query";
 
 export interface Credential {
@@ -24,16 +27,16 @@ const PLACES: Readonly<Record<Scheme, readonly Place[]>> = {
   "header or, in development, query": ["header", "access_token"],
 };
 
-/** The places in the order in which `me` looks for the caller (D-02). */
+/** Where the request `me` looks for the caller's token, in this order (D-02). */
 const ALL_PLACES: readonly Place[] = ["header", "access_token", "oauth_token", "body"];
 
-/** The places of the schemes. D-12 [clients]: every place is accepted for every operation. */
+/** Where each scheme of authentication expects the tokens. D-12 [clients]: every operation accepts tokens in the query, the body and the header. */
 export const placesOf = ({ profile }: World, schemes: readonly Scheme[]): ReadonlySet<Place> =>
   new Set(profile === "clients" || schemes.length === 0 ? ALL_PLACES : schemes.flatMap((scheme) => PLACES[scheme]));
 
 /**
- * D-12: the tokens of a request that are in places that count. In G1, the query counts only while the calling app, the app of the first valid token,
- * is in development.
+ * D-12: the tokens of a request that stand where the operation accepts tokens. In G1, the query counts only while the calling app, the app of the
+ * first valid token, is in development.
  */
 export function inPlaces(world: World, scheme: Scheme, all: readonly Credential[]): Credential[] {
   const places = placesOf(world, [scheme]);
@@ -44,7 +47,7 @@ export function inPlaces(world: World, scheme: Scheme, all: readonly Credential[
   return inThem.filter(({ place }) => place === "header" || isInDevelopment);
 }
 
-/** The token of a value. `{app_id}|{app_secret}` is a token of the app. */
+/** The token that has this value. `{app_id}|{app_secret}` is a token of the app. */
 export function findToken(world: World, value: string): Token | undefined {
   const [id = "", secret] = value.split("|");
   const app = world.apps.get(id);
@@ -60,7 +63,7 @@ export const proofOf = ({ apps }: World, { app, value }: Token): string =>
     .update(value)
     .digest("hex");
 
-/** D-15: whether a request lacks a valid proof: one is needed by tokens of people and pages if a proof is given, or if the app requires it. */
+/** D-15: whether a request lacks a valid proof. Tokens of people and pages need a proof if the app requires one, or if the request gives one. */
 export function lacksProof(world: World, request: GraphRequest, tokens: readonly Token[]): boolean {
   const proof = parameter(request, "appsecret_proof");
   const isLacking = tokens.some((token) => {
@@ -91,14 +94,14 @@ export function credentialsOf(world: World, request: GraphRequest): Credential[]
   return ALL_PLACES.flatMap((place) => {
     const value = values[place];
     if (value === undefined) return [];
-    // D-12 [clients]: if header and parameter differ, the parameter counts.
+    // D-12 [clients]: if the tokens in the header and in the parameter differ, the parameter counts.
     if (world.profile === "clients" && place === "header" && parameters.some((other) => other !== value)) return [];
     const token = findToken(world, value);
     return [{ place, value, token, problem: problemOf(world, token) }];
   });
 }
 
-/** The problems of the tokens of a request for an operation of this scheme. The server may report any of them. */
+/** The problems of the tokens of a request for an operation of this scheme. The server may report any of these problems. */
 export function problemsOfPlaces(world: World, scheme: Scheme, given: readonly Credential[]): ErrorName[] {
   const { reach } = world;
   if (new Set(given.flatMap(({ token, problem }) => (problem === undefined && token !== undefined ? [token.app] : []))).size > 1) reach("otherApp");

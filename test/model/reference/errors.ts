@@ -5,7 +5,7 @@ interface CatalogueEntry {
   readonly code: number;
   readonly subcode?: number;
   readonly type?: "GraphMethodException";
-  /** The status or the code of the flat form, if they differ from those of the wrapped form. */
+  /** The status or the code that the flat form of an error has, if they differ from those of the wrapped form. */
   readonly flat?: { readonly status?: number; readonly code?: number };
 }
 

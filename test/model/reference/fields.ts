@@ -7,7 +7,7 @@ export interface Shape {
   readonly fields: Readonly<Record<string, true | Shape>>;
   readonly defaults: readonly string[];
   readonly always: readonly string[];
-  /** Whether the value is an edge, whose rows are below `data`. */
+  /** Whether the value of the field is an edge, whose rows are in `data`. */
   readonly isEdge?: true | undefined;
 }
 

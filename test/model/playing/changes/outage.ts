@@ -55,10 +55,10 @@ async function callbacksOf({ servers }: Stage, { place }: Scene): Promise<readon
 /** The five days of failing in D-137. More than a day is between the deliveries, because each delivery is tried for a day and a half. */
 const DAYS_OF_FAILING = 5;
 const SECONDS_BETWEEN = 30 * 3_600;
-/** The time in which a paused callback is tried once more, and a callback that is not paused gets every retry. */
+/** The time within which the server tries a paused callback once more, and sends every retry to a callback that is not paused. */
 const RECOVERY_SECONDS = 13 * 3_600;
 
-/** Replays failed deliveries, which ends the pause of a callback. */
+/** Replays failed deliveries; a replay ends the pause of a callback. */
 async function replayFailed({ servers }: Stage, { place }: Scene): Promise<void> {
   const { body } = await servers.control("GET", `worlds/${place}/deliveries?status=failed&limit=100`);
   for (const { id } of (body as { data: readonly Delivery[] }).data) await servers.control("POST", `worlds/${place}/deliveries/${id}/replay`);
@@ -68,7 +68,7 @@ async function playDays(stage: Stage, scene: Scene, { cause, world: of }: Outage
   const { ledger, servers } = stage;
   const { world } = scene;
   const advance = (seconds: number) => changeWorld(stage, scene, { kind: "advance", world: of, seconds });
-  // None of these webhooks comes before the end of the outage, so the test does not wait for them.
+  // No webhook of these deliveries arrives before the end of the outage, so the test does not wait for them.
   const due = [];
   const first = new Set<string>();
   for (let day = 0; day < DAYS_OF_FAILING; day++) {
@@ -94,14 +94,16 @@ async function playDays(stage: Stage, scene: Scene, { cause, world: of }: Outage
   return ledger.settle(world);
 }
 
-/** The seconds from the first attempt to each retry (D-62). */
+/** The seconds between the first attempt and each retry (D-62). */
 const RETRY_OFFSETS = [15, 60, 300, 900, 3_600, 3 * 3_600, 6 * 3_600, 12 * 3_600, 24 * 3_600, 36 * 3_600];
-/** The factor of the shortest wait. A wait is shortened by up to a tenth, and is never longer than its step. */
+/**
+ * The factor by which the server shortens a wait at most. The server shortens each wait by up to a tenth, and never makes it longer than D-62 says.
+ */
 const SHORTEST = 0.9;
-/** The tolerance in seconds, because times are whole milliseconds. */
+/** The tolerance in seconds, because the server stores times as whole milliseconds. */
 const SLACK = 0.002;
 
-/** D-62, D-266: checks that each retry is made in its time, however far the clock moves. */
+/** D-62, D-266: checks that each retry is made at its own time, however far the clock moves. */
 function differenceOfRetries({ id, status, attempts }: Delivery, now: number): string | undefined {
   const inWords = `delivery ${id} is ${status} at ${now}, after attempts at ${attempts.map(({ time }) => time).join(", ")}`;
   const waits = RETRY_OFFSETS.map((offset, place) => offset - (RETRY_OFFSETS[place - 1] ?? 0));
@@ -142,10 +144,10 @@ async function playLong(stage: Stage, scene: Scene, { cause, world: of }: Outage
   return ledger.settle(world);
 }
 
-/** The time in which a webhook that is sent in spite of the pause would arrive. */
+/** The time within which a webhook would arrive that the server wrongly sends during a pause. */
 const HELD_MS = 150;
 
-/** Pauses all callbacks for which webhooks were made, as a person would, while the cause happens (D-273). */
+/** Pauses all callbacks to which webhooks are addressed, as a person would, while the cause of the webhooks happens (D-273). */
 async function playPause(stage: Stage, scene: Scene, { cause }: OutageStep): Promise<string | undefined> {
   const { servers, ledger } = stage;
   const { world, place } = scene;
@@ -171,15 +173,15 @@ async function playPause(stage: Stage, scene: Scene, { cause }: OutageStep): Pro
   return ledger.settle(world);
 }
 
-/** D-63, D-138: the update with its present route; empty if it has no route any more. */
+/** D-63, D-138: the update of a webhook with its present route; empty if no route is left. */
 function byNow(update: ExpectedUpdate): ExpectedUpdate[] {
   const callback = update.route();
   return callback === undefined ? [] : [{ ...update, callback }];
 }
 
 /**
- * Plays steps while deliveries wait. As soon as one of them has ended, no more steps are played, because Plaza checks waiting deliveries in the
- * background.
+ * Plays steps while deliveries wait. As soon as one of the deliveries has ended, no more steps are played, because Plaza checks waiting deliveries in
+ * the background.
  */
 async function playMeanwhile(stage: Stage, scene: Scene, { meanwhile = [] }: OutageStep): Promise<string | undefined> {
   const { world } = scene;
@@ -199,7 +201,7 @@ async function playMeanwhile(stage: Stage, scene: Scene, { meanwhile = [] }: Out
   return undefined;
 }
 
-/** D-138: checks that deliveries that their app does not want any more have ended with this reason. */
+/** D-138: checks that the deliveries whose app no longer wants them have ended with this reason. */
 async function lookAtEnded(
   { servers }: Stage,
   { place }: Scene,
@@ -208,7 +210,7 @@ async function lookAtEnded(
 ): Promise<string | undefined> {
   const ended = due.filter(({ route }) => route() === undefined).length;
   let known = -1;
-  // The process that responds may not be the one that moved the clock, and may be late.
+  // The process that responds may not be the process that moved the clock, and may know the new time late.
   for (const endMs = performance.now() + ATTEMPTED_WITHIN_MS; known !== ended && performance.now() < endMs; await Bun.sleep(10)) {
     const { body } = await servers.control("GET", `worlds/${place}/deliveries?limit=20`);
     const { data } = body as { data: readonly Delivery[] };
@@ -244,7 +246,8 @@ export async function playOutage(stage: Stage, scene: Scene, step: OutageStep): 
       return ledger.settle(world);
     }
     world.reach("webhookRetried");
-    // The webhooks that come with the move are removed before it, because the move first waits for all expected webhooks.
+    // The webhooks that the move of the clock causes are removed from the expected ones before the move, because the move first waits for all
+    // expected webhooks.
     const due = world.updates.splice(0);
     const moved = await changeWorld(stage, scene, { kind: "advance", world: of, seconds: RETRY_SECONDS });
     if (moved !== undefined) return moved;

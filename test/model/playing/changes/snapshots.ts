@@ -3,7 +3,7 @@ import type { Scene, Stage } from "../scene.ts";
 
 const NAME = "kept";
 
-/** A deep copy, in which two references to one object stay two references to one object. Functions, which check responses, are not copied. */
+/** A deep copy, in which two references to one object stay two references to one object. The copy leaves out functions, which check responses. */
 function copyOf<Value>(value: Value, copies = new Map<unknown, unknown>()): Value {
   const known = copies.get(value);
   if (known !== undefined) return known as Value;
@@ -37,14 +37,14 @@ export async function takeSnapshot({ servers }: Stage, scene: Scene): Promise<st
   return undefined;
 }
 
-/** Restores the snapshot, which is possible any number of times. Later nodes are gone, and no node has their ids. */
+/** Restores the snapshot; a snapshot can be restored any number of times. Nodes from after the snapshot are gone, and no other node has their ids. */
 export async function restoreSnapshot({ servers }: Stage, scene: Scene): Promise<string | undefined> {
   const { world, place, kept } = scene;
   if (kept === undefined) return undefined;
   const { status, body } = await servers.control("POST", `worlds/${place}/snapshots/${NAME}/restore`);
   if (status !== 200) return `the snapshot is not restored: ${JSON.stringify(body)}`;
   servers.noteFact(place);
-  // New ids are still larger than all earlier ids, and cursors from after the snapshot keep their meaning.
+  // After the snapshot is restored, new ids are still larger than all earlier ids, and cursors from after the snapshot keep their meaning.
   const { lastMinted, cursors } = world;
   Object.assign(world, copyOf(kept), { lastMinted, cursors });
   world.reach("restored");

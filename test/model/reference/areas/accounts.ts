@@ -12,14 +12,17 @@ const MESSAGES = ["social_business_basic", "social_business_manage_messages"] as
 const COMMENTS = ["social_business_basic", "social_business_manage_comments"] as const;
 const COMMENTS_OF_PAGE = ["social_basic", "social_manage_comments", "pages_read_engagement"] as const;
 
-/** Whether an account is professional and connected to an app with messaging access. At level standard, its person also needs a role on the app. */
+/**
+ * Whether an account is professional and connected to an app with messaging access. At the access level `standard`, the account's person also needs a
+ * role on the app.
+ */
 function isOnboarded(world: World, { professional, app_connections, user }: SocialAccount, id: string): boolean {
   const app = world.apps.get(id);
   if (app === undefined || !professional || !app_connections.includes(id) || !app.messaging_access) return false;
   return app.access_level === "advanced" || app.roles.some((role) => role.user !== undefined && role.user === user);
 }
 
-/** Whether a token gives its app access to the data of the account. An app without such a token gets no webhooks of the account. */
+/** Whether a token gives its app access to the data of the account. An app without a token for the account gets no webhooks of the account. */
 function givesAccess(world: World, token: Token, { id, page: pageId }: SocialAccount, field: string): boolean {
   const { type, scopes, data_access_expires_at: end } = token;
   if (problemOf(world, token) !== undefined || (end !== 0 && end <= world.now)) return false;

@@ -1,4 +1,4 @@
-/** App events: which are refused, which count once, and the sums (I1, D-70 to D-76). */
+/** App events: which events are refused, which are counted only once, and the sums (I1, D-70 to D-76). */
 
 import { attributionOf, devicesOf, isCookie, listAttribution, personsOf, readFlag, wholeDevice } from "../attribution.ts";
 import type { AppEvents } from "../nodes.ts";
@@ -25,7 +25,7 @@ interface Event {
   /** The value in millionths. */
   readonly value: bigint | undefined;
   readonly currency: string;
-  /** The event's own `advertiser_tracking_enabled`. */
+  /** The flag `advertiser_tracking_enabled` of the event itself. */
   readonly flag: boolean | undefined;
 }
 
@@ -84,14 +84,17 @@ function parsed(value: unknown): unknown {
   }
 }
 
-/** The devices and persons of a request, and whether it may tie persons. Event by event, a request may overrule this with flags of its own. */
+/**
+ * The devices and persons of a request, and whether the request may link persons to devices. The flags of a single event may overrule for this event
+ * whether the request may link persons.
+ */
 interface Source {
   readonly devices: readonly string[];
   readonly persons: readonly string[];
   readonly isTracked: boolean;
 }
 
-/** D-76: whether a flag is on. Flags are on by default. */
+/** D-76: whether a flag is on. Flags that are not given are on. */
 const isOn = (flag: unknown): boolean => !["0", "false"].includes(String(flag).toLowerCase());
 
 const day = (time: number): string => new Date(time * 1000).toISOString().slice(0, 10);
@@ -121,7 +124,7 @@ export function eventsOf(world: World, app: string): AppEvents {
   return events;
 }
 
-/** Whether all names of the events may be used. If one event is refused, nothing of the request is stored. */
+/** Whether all names of the events may be used. If the server refuses one event, it stores nothing of the request. */
 function mayBeNamed(world: World, app: string, { name: of }: Event, { names }: AppEvents, isNew: (name: string) => boolean): boolean {
   const { event_name_limit = 1_000, automatic_event_logging: isAutomatic } = world.apps.get(app) ?? {};
   if (of === "pf_mobile_activate_app" && isAutomatic === true) return false;

@@ -56,7 +56,7 @@ function readName({ world, request }: Turn): string | undefined {
 
 type Agency = Catalog["agencies"][number];
 
-/** The agency in the request; false if it is invalid. D-56: an agency can be any business, and both of its fields are required. */
+/** The agency that the request names; false if it is invalid. D-56: any business can be an agency, and both of its fields are required. */
 function readAgency({ world, request }: Turn): Agency | undefined | false {
   const given = parameter(request, "business_metadata");
   const metadata = given === undefined ? {} : asObject(given);
@@ -186,7 +186,7 @@ function listItems(turn: Turn): Reply | Failure[] {
   return isFlag ? reply : [fail("invalidParameter", { parameter: "summary" }), ...(Array.isArray(reply) ? reply : [])];
 }
 
-/** D-149: emits a webhook to the apps that are subscribed to the field and, on the catalog's page, to any field. */
+/** D-149: emits a webhook to the apps that are subscribed to the field, and to the apps that are subscribed to any field on the catalog's page. */
 export function emitOfCatalog(world: World, feed: Feed, status: "Finished" | "Failed"): void {
   const catalog = world.catalogs.get(feed.catalog) as Catalog;
   const value = { catalog_id: catalog.id, product_feed_id: feed.id, status };

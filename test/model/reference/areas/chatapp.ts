@@ -27,19 +27,22 @@ export function mayChangeAccount(world: World, token: Token, node: string): bool
   );
 }
 
-/** The behaviour of a callback in a handshake. The path of the callback says how it behaves, so that histories can choose. */
+/**
+ * The behaviour of a callback in a handshake. The path of the callback's URL says how the callback behaves, so that histories can choose its
+ * behaviour.
+ */
 export function handshakeOf(address: string): "agrees" | "fails" | "mismatches" {
   if (address.endsWith("/fails")) return "fails";
   return address.endsWith("/mismatches") ? "mismatches" : "agrees";
 }
 
-/** Sets an alternate callback after its handshake. */
+/** Sets an alternate callback after the handshake with this callback. */
 function setOverride({ world, fail }: Turn, address: unknown, verifyToken: unknown, store: (address: string) => void): Reply | Failure[] {
   const [uri, token] = [asText(address), asText(verifyToken)];
   const isRight = uri !== undefined && uri.length <= 200 && /^https?:\/\/./.test(uri) && URL.canParse(uri);
   if (!isRight || token === undefined || token === "") {
     world.reach("overrideParameters");
-    // An invalid address fails as a parameter or as a handshake.
+    // For an invalid address, the server may refuse the parameter, or the handshake may fail.
     return uri !== undefined && uri.length <= 200 ? [fail("invalidParameter"), fail("handshakeFailed")] : [fail("invalidParameter")];
   }
   const handshake = handshakeOf(uri);
@@ -76,7 +79,7 @@ function setAccountOverride(turn: Turn): Reply | Failure[] {
   return success({ success: true });
 }
 
-/** The operation H4, which with an empty address is H6. */
+/** The operation H4, which becomes H6 if the address is empty. */
 function setNumberOverride(turn: Turn): Reply | Failure[] {
   const { world, request, node, tokens, fail } = turn;
   const configuration = asObject(parameter(request, "webhook_configuration"));
@@ -103,7 +106,7 @@ const entryShape: Shape = {
   always: ["chatapp_business_api_data"],
 };
 
-/** D-57: the number with only the caller's own addresses. */
+/** D-57: the phone number, with only those of its addresses that belong to the caller. */
 function shownNumber(
   world: World,
   { id, account, display_phone_number, verified_name, overrides }: PhoneNumber,
@@ -129,7 +132,7 @@ function listNumbers(turn: Turn): Reply | Failure[] {
   const rows = [...world.phone_numbers.values()]
     .filter(({ account }) => account === node)
     .map((number) => ({ key: BigInt(number.id), value: shownNumber(world, number, tokens[0].app) }));
-  // D-163, D-38: the items of this list do not have their own configuration.
+  // D-163, D-38: the accounts in this list are shown without their own configuration.
   const { webhook_configuration: _, ...fields } = numberShape.fields;
   return replyWithList(turn, { list: `listPhoneNumbers ${node}`, rows, shape: { ...numberShape, fields } });
 }
@@ -143,7 +146,7 @@ function listApps(turn: Turn): Reply | Failure[] {
   return replyWithList(turn, { list: `listSubscribedApps ${node}`, rows, shape: entryShape });
 }
 
-/** Ends the app's subscription. The app's alternate addresses for the account are deleted too. */
+/** Ends the app's subscription to the account. The alternate addresses that the app has set for the account are deleted too. */
 function unsubscribeApp({ world, node, tokens: [{ app }] }: Turn): Reply {
   accountOf(world, node).subscribed_apps.delete(app);
   for (const { account, overrides } of world.phone_numbers.values()) if (account === node) overrides.delete(app);

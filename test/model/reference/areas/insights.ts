@@ -29,7 +29,7 @@ function sumOf({ activity }: World, target: string, metric: string, { since, unt
   return counted.filter(({ link_url }) => link === undefined || link_url === link).reduce((sum, { value }) => sum + value, 0);
 }
 
-/** The end of the present: a second that has begun counts. */
+/** The end of a range that reaches to the present: a second that has begun counts. */
 const endOf = ({ now }: World): number => now + 1;
 
 function metricsOf({ world, request }: Turn, known: readonly string[]): readonly string[] | undefined {
@@ -55,7 +55,7 @@ function readMoment({ request }: Turn, name: string): number | false | undefined
   return /^-?\d+$/.test(text) ? Number(text) : false;
 }
 
-/** The range of the request; undefined if it is refused. */
+/** The time range of the request; undefined if the range is refused. */
 function readRange(turn: Turn, metrics: readonly string[]): Range | undefined {
   const { world } = turn;
   const [since, until] = [readMoment(turn, "since"), readMoment(turn, "until")];
@@ -99,7 +99,7 @@ function demographics({ world, request, node }: Turn): unknown[] {
   return BREAKDOWNS.filter((breakdown) => asked === undefined || asked === breakdown).map((breakdown) => {
     const groups = new Map<string, number>();
     for (const some of followersAt(world, node, endOf(world))) groups.set(some[breakdown], (groups.get(some[breakdown]) ?? 0) + some.count);
-    // Followers without a value do not form a group.
+    // Followers without a value for the breakdown do not form a group.
     const results = [...groups].filter(([label, value]) => label !== "" && value > 0).map(([label, value]) => ({ dimension_values: [label], value }));
     return { dimension_keys: [breakdown], results: inAnyOrder(results) };
   });

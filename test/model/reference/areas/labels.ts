@@ -11,7 +11,7 @@ import { isMigrated } from "../versions.ts";
 import { pageOfPerson, type World } from "../world.ts";
 import { emitOfPage, PAGE_MESSAGING, pageShape, shownPage } from "./page-messaging.ts";
 
-/** D-36: a label has two views. In the response profile `clients`, the fields `name` and `page_label_name` have the same value. */
+/** D-36: a label is shown in one of two forms. In the response profile `clients`, the fields `name` and `page_label_name` have the same value. */
 function shapeOf({ profile }: World, own: "name" | "page_label_name"): Shape {
   const names = profile === "clients" ? ["id", "name", "page_label_name"] : ["id", own];
   return { fields: { ...Object.fromEntries(names.map((name) => [name, true as const])), page: pageShape }, defaults: names, always: ["id"] };
@@ -26,11 +26,14 @@ function listLabels(turn: Turn, labels: readonly Label[]): Reply | Failure[] {
   return replyWithList(turn, { list: `${operation.name} ${node}`, rows, shape: shapeOf(world, "name") });
 }
 
-/** Reads a parameter that has one place. In the response profile `clients`, any place is accepted. */
+/**
+ * Reads a parameter that is accepted only in the query or only in the body. In the response profile `clients`, parameters are accepted both in the
+ * query and in the body.
+ */
 function placed({ world, request, fail }: Turn, names: readonly string[], place: "body" | "query"): string | Failure {
   const [name = ""] = names;
   const given = (read: typeof inBody) => names.map((one) => read(request, one)).filter((value) => value !== undefined);
-  // D-311: the parameter must not be in one place under two names.
+  // D-311: the query or the body must not have the parameter under two names.
   if ([inBody, inQuery].some((read) => new Set(given(read).map(asText)).size > 1)) return fail("invalidParameter", { parameter: name });
   const first = (read: typeof inBody): unknown => given(read)[0];
   const [body, query] = [first(inBody), first(inQuery)];
@@ -54,7 +57,7 @@ function readName(turn: Turn): string | Failure {
   return withAnyName(turn, turn.fail("invalidParameter", { parameter: "page_label_name" }));
 }
 
-/** The error. In the response profile `clients`, the error may name the parameter as the request did. */
+/** The error. In the response profile `clients`, the error may call the parameter by the name that the request used. */
 function withAnyName({ world, request, fail }: Turn, failure: Failure): Failure {
   return world.profile === "clients" && parameter(request, "name") !== undefined ? fail("invalidParameter") : failure;
 }

@@ -16,7 +16,10 @@ function isLocation(value: unknown): boolean {
   return value === undefined || (isDegrees(latitude, 90) && isDegrees(longitude, 180));
 }
 
-/** The place in the request; undefined if the request has no place, false if the value is not a place. A place of undefined removes it. */
+/**
+ * The geographic place in the request; undefined if the request has no place, false if the value is not a place. The value undefined for the place
+ * removes it from the video.
+ */
 export function readPlace({ world, request }: Turn): { readonly place: unknown } | false | undefined {
   const isNull = request.body !== undefined && Object.hasOwn(request.body.fields, "place") && request.body.fields.place === null;
   const given = inBody(request, "place") ?? (isNull ? null : parameter(request, "place"));
@@ -35,7 +38,7 @@ export function readPlace({ world, request }: Turn): { readonly place: unknown }
 
 const isCountries = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((code) => COUNTRIES.includes(code as string));
 
-/** The countries in the request; false if the value is not a targeting of live videos. */
+/** The countries in the request; false if the value is not a valid targeting of live videos. */
 export function readTargeting({ world, request }: Turn): Partial<Pick<LiveVideo, "countries" | "excluded_countries">> | false {
   const given = parameter(request, "targeting");
   if (given === undefined) return {};

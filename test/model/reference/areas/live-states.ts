@@ -1,4 +1,4 @@
-/** The states of a live video, the events that move it to another state, and the webhooks about the moves (D-51, D-110 to D-112, D-115). */
+/** The states of a live video, the events that move it to another state, and the webhooks about these moves (D-51, D-110 to D-112, D-115). */
 import type { LiveState, LiveVideo } from "../nodes.ts";
 import type { World } from "../world.ts";
 import { emitOfPage } from "./page-messaging.ts";
@@ -66,7 +66,7 @@ const MINUTE = 60;
 /** D-112. */
 const SEALING_WAITS = [5, 10, 30, 60, 300];
 
-/** Events that happen by themselves, each with the number of seconds after the beginning of the state. Times of a plan count from its start. */
+/** Events that happen by themselves, each with the number of seconds after the beginning of the state. The times in a plan count from its start. */
 const TIMERS: Readonly<Partial<Record<LiveState, readonly [LiveEvent, number]>>> = {
   scheduled_unpublished: ["start_missed", 10 * MINUTE],
   scheduled_live: ["planned_time_came", 0],
@@ -131,7 +131,10 @@ function deadlineOf(video: LiveVideo, event: LiveEvent, at: number): number | un
   return at + wait;
 }
 
-/** Moves the video and returns the announcements to its pages. Returns undefined, and changes nothing, if the table has no such move. */
+/**
+ * Moves the video to another state, and returns the announcements to its pages. The function returns undefined, and changes nothing, if the table has
+ * no such move.
+ */
 export function move(video: LiveVideo, event: LiveEvent, at: number, reason?: string): Announcement[] | undefined {
   const state = TABLE[video.state][event];
   if (state === undefined) return undefined;
@@ -148,7 +151,7 @@ export function move(video: LiveVideo, event: LiveEvent, at: number, reason?: st
   if (event === "sealing_failed") video.sealingTries++;
   video.deadline = deadlineOf(video, event, at);
   const heard = heardOf(video, before);
-  // D-51: sealing begins at once.
+  // D-51: the server begins to seal the recording at once.
   if (state === "ending" && event !== "sealing_failed" && !video.sealingFails) return [...heard, ...(move(video, "sealed", at) ?? [])];
   return heard;
 }
@@ -165,7 +168,7 @@ function heardOf(video: LiveVideo, before: { readonly status: string; readonly w
 export const isAnythingDue = ({ live_videos, now }: World): boolean =>
   [...live_videos.values()].some(({ deadline }) => deadline !== undefined && deadline <= now);
 
-/** Makes due events happen at their own time, also if the clock has jumped over that time. */
+/** Makes due events happen at their own time, even if the clock has jumped over that time. */
 export function passDeadlines(world: World): void {
   for (const video of world.live_videos.values()) {
     while (video.deadline !== undefined && video.deadline <= world.now) {
@@ -173,7 +176,7 @@ export function passDeadlines(world: World): void {
       const event = fails ? "sealing_failed" : TIMERS[video.state]?.[0];
       if (event === undefined) break;
       world.reach("liveTimer");
-      // A failed sealing is tried once more when a caller reads the video, and a late try counts from that time.
+      // If sealing failed, the server tries again when a caller reads the video, and the time of such a late try counts.
       announce(world, move(video, event, fails ? world.now : video.deadline) ?? []);
     }
   }

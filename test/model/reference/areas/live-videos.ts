@@ -36,7 +36,7 @@ const videoOf = (world: World, id: string): LiveVideo => world.live_videos.get(i
 /** The pages that show the video: its own page, and those that share it unless it was taken down. */
 const pagesOf = (video: LiveVideo): readonly string[] => (isTakenDown(video) ? [video.page] : [video.page, ...video.crossposted]);
 
-/** D-16: whether the token may read the video by one of the pages. A token of a kind that is not served reads nothing of a video. */
+/** D-16: whether the token may read the video by one of the pages. A token of a type that the operation does not serve reads nothing of a video. */
 const isOfOneOf = (world: World, token: Token, pages: readonly string[]): boolean =>
   token.type !== "system_user" &&
   pages.some((id) => {
@@ -46,7 +46,7 @@ const isOfOneOf = (world: World, token: Token, pages: readonly string[]): boolea
 
 export const seesVideo = (world: World, token: Token, id: string): boolean => isOfOneOf(world, token, pagesOf(videoOf(world, id)));
 
-/** C1-5: whether the token may create on the pages. A page token acts for its page; a person needs the task. */
+/** C1-5: whether the token may create a video on the pages. A page token acts for its page; a person's token needs the person's task on the page. */
 const createsOn = (world: World, token: Token, pages: readonly string[]): boolean =>
   token.type === "page" ||
   pages.some((id) => {
@@ -143,7 +143,7 @@ function readTime(given: unknown, now: number): number | undefined {
   return isDay && seconds > now ? seconds : undefined;
 }
 
-/** The plan in the request; undefined if it is refused. */
+/** The plan in the request; undefined if the server refuses the plan. */
 function readPlan({ world, request }: Turn, state: LiveVideo["state"] | undefined): Plan | undefined {
   const [status, start] = [parameter(request, "status"), parameter(request, "planned_start_time")];
   const planned = start === undefined ? undefined : readTime(start, world.now);
@@ -155,7 +155,7 @@ function readPlan({ world, request }: Turn, state: LiveVideo["state"] | undefine
     return undefined;
   }
   if (status !== undefined) return { event: PLANS[String(status)], time: planned };
-  // D-111: a new time without a status moves the plan and keeps its kind.
+  // D-111: a new start time without a status moves the plan and keeps its type.
   return { event: planned === undefined ? undefined : state === "scheduled_live" ? "planned_live" : "planned_unpublished", time: planned };
 }
 
@@ -173,7 +173,7 @@ function readTextOf({ world, request }: Turn, name: string, max: number): string
 
 const namesIn = ({ query, body }: GraphRequest): string[] => [...query.map(([name]) => name), ...Object.keys(body?.fields ?? {})];
 
-/** The video with the changes of the request; undefined if a part of the request is refused. */
+/** The video with the changes of the request; undefined if the server refuses one of them. */
 function withParameters(turn: Turn, video: LiveVideo): LiveVideo | undefined {
   const { world, request } = turn;
   const [title, description] = [readTextOf(turn, "title", 255), readTextOf(turn, "description", 5_000)];
@@ -192,7 +192,7 @@ function withParameters(turn: Turn, video: LiveVideo): LiveVideo | undefined {
   };
 }
 
-/** Makes the moves of a request; undefined if one of them is refused. */
+/** Makes the state changes that a request asks for; undefined if the server refuses one of them. */
 function moved(world: World, video: LiveVideo, events: readonly (LiveEvent | undefined)[]): Announcement[] | undefined {
   const heard: Announcement[] = [];
   for (const event of events) {
@@ -275,7 +275,7 @@ const live = {
 
 const ON_PAGE = { ...live, hasTask: (world: World, token: Token, node: string) => createsOn(world, token, [node]) } as const;
 
-/** Operations that only the page may use where the video began. */
+/** Operations that only the page where the video began may use. */
 export const OF_OWN_PAGE = {
   ...live,
   knows: (world: World, token: Token, node: string) => isOfOneOf(world, token, [videoOf(world, node).page]),

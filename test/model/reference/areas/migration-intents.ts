@@ -18,11 +18,11 @@ const shape: Shape = {
 };
 
 /**
- * Names that other nodes have as fields. Histories use these names, although an intent does not have such fields.
+ * Names of fields that other nodes have. Histories select these names on an intent, although an intent has no such fields.
  */
 const OF_OTHER_NODES: ReadonlySet<string> = new Set(["name", "username", "title", "caption"]);
 
-/** The problems of a selection, at this depth and below. */
+/** The problems of a selection of fields, at this depth and below. */
 function problemsOf(selection: Selection, { fields }: Shape, profile: Profile, isAccount = false): ("fieldUnavailable" | "invalidParameter")[] {
   return [...selection].flatMap(([name, inner]) => {
     if (name === WITHOUT_BRACES) return [];
@@ -62,7 +62,7 @@ function setIntent({ world, request, node, tokens, fail, mint }: Turn): Reply | 
   const solutionId = asText(parameter(request, "solution_id"));
   const destination = asText(parameter(request, "destination_waba"));
   const problems: Failure[] = [];
-  // D-306: the solution belongs to the app, or to an intent of the account.
+  // D-306: the solution belongs to the app, or an intent of the account refers to it.
   const ofIntent = [...world.migration_intents.values()].some(
     ({ waba, destination_waba, solution }) => solution === solutionId && (waba === node || destination_waba === node),
   );

@@ -1,4 +1,4 @@
-/** Plain reads of users, pages, businesses and accounts (D-165). */
+/** Plain reads of user, page, business and account nodes (D-165). */
 
 import { objectShape, type Shape, select } from "../fields.ts";
 import type { MicroblogUser, SocialAccount, Token, TokenKind } from "../nodes.ts";

@@ -11,7 +11,7 @@ import { speaksForApp } from "./plain-nodes.ts";
 const STATUSES: readonly string[] = ["completed", "in_progress", "in_review", "past_due"];
 const KNOWN: ReadonlySet<string> = new Set(["migrations_override", "statuses", "statuses[]"]);
 
-/** Changes the actions whose due date has passed and was still ahead when their status was written. */
+/** Sets the status of the actions whose due date has passed since their status was written. */
 export function passDueDates({ now, required_actions, reach }: World): void {
   for (const action of required_actions.values()) {
     const { due_date, written, status } = action;

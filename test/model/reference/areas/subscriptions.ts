@@ -17,7 +17,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   social: ["messages", "comments", "live_comments"],
 };
 
-/** A field that comparable platforms send and this one does not; only the response profile `clients` accepts it. */
+/** A webhook field that comparable platforms send and Plaza does not; only the response profile `clients` accepts it. */
 const UNSERVED = "feed";
 
 function areFields(world: World, object: string, fields: readonly string[]): boolean {
@@ -49,7 +49,7 @@ function listOwn(turn: Turn): Reply | Failure[] {
   return replyWithList(turn, { list: `listSubscriptions ${turn.node}`, rows, shape: ownShape });
 }
 
-/** D-130: subscribes. The new callback replaces the old one, and the fields are added. */
+/** D-130: subscribes. The new callback replaces the old one, and the new fields are added to the old ones. */
 function subscribe(turn: Turn): Reply | Failure[] {
   const { world, request, fail } = turn;
   const [object, callback, token] = ["object", "callback_url", "verify_token"].map((name) => asText(parameter(request, name)));
@@ -65,7 +65,7 @@ function subscribe(turn: Turn): Reply | Failure[] {
   return success({ success: true });
 }
 
-/** D-130: ends the subscription to the named fields; without fields to the object; without an object to everything. */
+/** D-130: without fields, ends the whole subscription to the object; without an object, ends the subscriptions to all objects. */
 function unsubscribe(turn: Turn): Reply {
   const { world, request, fail } = turn;
   const object = asText(parameter(request, "object"));
@@ -89,7 +89,7 @@ function listOfPage(turn: Turn): Reply | Failure[] {
   return replyWithList(turn, { list: `listAppsOfPage ${turn.node}`, rows, shape: pageShape });
 }
 
-/** D-131: subscribes on a page. The new fields replace the old ones. */
+/** D-131: subscribes the app to a page. The new fields of the subscription replace the old ones. */
 function subscribeToPage(turn: Turn): Reply {
   const { world, request, tokens, fail } = turn;
   const fields = asList(request, "subscribed_fields");

@@ -25,7 +25,10 @@ function shown(world: World, token: Token): Hole {
   });
 }
 
-/** D-55 [clients]: whether the token may inspect another. A person inspects their own tokens, an administrator of the app all tokens of the app. */
+/**
+ * D-55 [clients]: whether the token may inspect another. A person may inspect their own tokens, and an administrator of the app may inspect all
+ * tokens of the app.
+ */
 function mayInspect(world: World, { type, app, user }: Token, token: Token | undefined): boolean {
   if (type !== "user" && type !== "system_user") return true;
   return token?.user === user || (world.apps.get(app)?.roles ?? []).some((one) => one.user === user && one.role === "administrator");

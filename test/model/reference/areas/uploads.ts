@@ -1,4 +1,4 @@
-/** Files for product feeds, the items of a feed after a file, and the reports (D-140, D-141, D-147, D-148). */
+/** Files for product feeds, the items of a feed after the file was read, and the reports of uploads (D-140, D-141, D-147, D-148). */
 
 import type { Failure } from "../errors.ts";
 import { objectShape, type Shape, select } from "../fields.ts";
@@ -15,7 +15,7 @@ import { time } from "./tagged-media.ts";
 
 type Item = Readonly<Record<string, string>>;
 
-/** D-142: the number of uploads that are kept. Older uploads are deleted. */
+/** D-142: the number of uploads of a feed that the server keeps. Older uploads of a feed are deleted. */
 const UPLOADS_KEPT = 100;
 
 export const itemOf = ({ retailer_id, name, brand }: FeedRow): Item => ({
@@ -35,11 +35,11 @@ interface Fetched {
   readonly ended?: number;
 }
 
-/** The items of the feed after the file; undefined if the feed is unchanged. */
+/** The items that the feed has after the file; undefined if the file leaves the feed unchanged. */
 function itemsAfter({ items: before }: Feed, { rows, isUpdate }: File): Map<string, Item> | undefined {
   if (rows === null) return undefined;
   const good = rows.filter(({ name }) => name !== "").map(itemOf);
-  // A file without a good row fails; a file without rows makes an empty feed.
+  // An upload of a file without a good row fails; a file without any rows makes an empty feed.
   if (good.length === 0 && rows.length > 0) return undefined;
   // D-141: an item with a bad row is not in the feed, even if an earlier file had a good row for it.
   const after = new Map<string, Item>(isUpdate ? before : []);
@@ -47,7 +47,10 @@ function itemsAfter({ items: before }: Feed, { rows, isUpdate }: File): Map<stri
   return after;
 }
 
-/** The errors in the rows. A row without a name is bad. Of two good rows with one id, the later row counts, with a warning. The header is line 1. */
+/**
+ * The errors in the rows of the file. A row without a name is bad. Of two good rows with one id, the later row counts, with a warning. The header of
+ * the file is line 1.
+ */
 function errorsIn(rows: readonly FeedRow[]): Upload["errors"] {
   return rows.flatMap(({ name, retailer_id }, place) => {
     const row = { summary: anyText, row_number: place + 2, retailer_id };
@@ -81,7 +84,7 @@ export function addUpload(
   return upload;
 }
 
-/** Adds an upload for a fetched file, which is like a file that was sent. */
+/** Adds an upload for a file that the server fetched; it is treated like a file that was sent. */
 export function addFetched(world: World, feed: Feed, url: string, fetched: Fetched): Upload {
   const { isUpdate, ...more } = fetched;
   const rows = rowsAt(url);
@@ -90,7 +93,7 @@ export function addFetched(world: World, feed: Feed, url: string, fetched: Fetch
   return addUpload(world, feed, { rows: rows ?? null, isUpdate }, { ...more, url, format });
 }
 
-/** Expects the id of an upload. The control API does not return it, so the first list of uploads decides it. */
+/** Expects the id of an upload. The control API does not return the id of an upload, so the model takes it from the first list of uploads. */
 const learned = (world: World, upload: Upload): Hole =>
   new Hole("the id of an upload", (actual) => {
     if (upload.id !== undefined) return actual === upload.id ? undefined : `it is ${JSON.stringify(actual)}, and was ${upload.id}`;
@@ -141,7 +144,7 @@ export function readUpload(turn: Turn): Reply {
   return isSelection(selection) ? success(select(shown(turn.world, turn.world.uploads.get(turn.node) as Upload), shape, selection)) : selection;
 }
 
-/** Lists all errors of an upload, the first row's errors first, because lists are in the order of falling keys. */
+/** Lists all errors of an upload, those of the file's first row first, because lists show the largest key first. */
 export function listUploadErrors(turn: Turn): Reply | Failure[] {
   const { errors } = turn.world.uploads.get(turn.node) as Upload;
   if (errors.length > 0) turn.world.reach("uploadErrors");
