@@ -13,14 +13,14 @@ export interface Shape {
 
 export type Selection = ReadonlyMap<string, Selection | undefined>;
 
-/** The fields of an object that is not a node. Without braces, all of them are shown. */
+/** The fields of an object that is not a node. In a selection without braces, the object shows all of its fields. */
 export const objectShape = (...names: string[]): Shape => ({
   fields: Object.fromEntries(names.map((name) => [name, true])),
   defaults: names,
   always: [],
 });
 
-/** The selection in a text; undefined if the text cannot be read, e.g. because it has a modifier. */
+/** The selection that a text contains; undefined if the text cannot be read, e.g. because it has a modifier. */
 export function parseFields(text: string): Selection | undefined {
   const tokens = text.match(/[{},]|[^{},]+/g) ?? [];
   let position = 0;
@@ -45,7 +45,7 @@ export function parseFields(text: string): Selection | undefined {
   return position === tokens.length ? selection : undefined;
 }
 
-/** The name in a selection that stands for the fields that are shown without a selection. */
+/** The name that, inside a selection, stands for the fields that a node shows without a selection. */
 export const WITHOUT_BRACES = "";
 
 /** D-33: the selections of a field that is named twice, combined. */
@@ -56,7 +56,10 @@ function both(one: Selection | undefined, other: Selection | undefined): Map<str
   return new Map([...first, ...second, ...alike]);
 }
 
-/** Whether all names are known. D-163 [clients]: unknown names are left out. No history has a misspelt name. */
+/**
+ * Whether the node has all the names of the selection. D-163 [clients]: unknown names are left out of the selection. Histories contain no misspelt
+ * field name.
+ */
 export function isKnown(selection: Selection, { fields }: Shape, profile: Profile): boolean {
   return [...selection].every(([name, inner]) => {
     if (name === WITHOUT_BRACES) return true;

@@ -1,6 +1,6 @@
 /**
- * Feed files at addresses, and the plans by which they are fetched. The address itself contains the rows of its file, so that the model knows the
- * file and the receiver of webhooks can serve it.
+ * Feed files at URLs, and the schedules by which the server fetches them. The URL of a feed file contains the rows of the file, so that the model
+ * knows the file and the receiver of webhooks can serve it.
  */
 import type { FeedRow } from "./requests.ts";
 
@@ -11,7 +11,7 @@ export const pathOfFile = (rows: readonly FeedRow[] | null): string => `${FOLDER
 
 export const isFile = (address: string): boolean => new URL(address).pathname.startsWith(FOLDER);
 
-/** The rows at an address; undefined if the address serves nothing. */
+/** The rows of the file at a URL; undefined if the URL serves nothing. */
 export function rowsAt(address: string): FeedRow[] | null | undefined {
   const name = new URL(address).pathname.slice(FOLDER.length);
   try {
@@ -38,6 +38,6 @@ export interface Schedule {
 export interface PlannedFetch {
   readonly schedule: Schedule;
   readonly isUpdate: boolean;
-  /** The time of the next fetch. */
+  /** The time of the next scheduled fetch. */
   due: number;
 }

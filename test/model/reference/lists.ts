@@ -8,7 +8,7 @@ import { Hole, type Reply, success } from "./replies.ts";
 import { asText, CREDENTIAL_NAMES, parameter } from "./requests.ts";
 import type { World } from "./world.ts";
 
-/** A row in the order of the list, which is the order of falling keys. */
+/** A row of a list, with the key by which the list is sorted, the greatest key first. */
 interface Row {
   readonly key: bigint;
   readonly value: unknown;
@@ -94,7 +94,7 @@ function remember({ cursors }: World, cursor: unknown, position: Position): stri
   return undefined;
 }
 
-/** A link without its cursor: the address of the request with all parameters, except tokens that are not in the query. */
+/** A link without its cursor: the URL of the request with all parameters, except tokens that are not in the query. */
 function expectedLink({ request, address }: Turn): { readonly path: string; readonly parameters: string[] } {
   const isKept = (name: string) => name !== "before" && name !== "after";
   const ofBody = Object.entries(request.body?.fields ?? {}).filter(([name, value]) => !CREDENTIAL_NAMES.has(name) && value !== null);
@@ -165,12 +165,12 @@ function reachRules({ world }: Turn, rows: readonly Row[], asked: Asked, page: P
 }
 
 export interface List {
-  /** The name of the list, made of operation and node, which differs from the names of all other lists. */
+  /** The name of a list, made of its operation and node, which differs from the names of all other lists. */
   readonly list: string;
   readonly rows: readonly Row[];
   readonly shape: Shape;
   readonly hasLinks?: boolean;
-  /** The members of the response except data and paging. */
+  /** The properties of the response except `data` and `paging`. */
   readonly more?: Readonly<Record<string, unknown>>;
 }
 

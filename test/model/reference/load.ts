@@ -7,7 +7,7 @@ import type { Profile, VersionsEntry, World } from "./world.ts";
 
 type Loose<Node, Required extends keyof Node> = Partial<Node> & Pick<Node, Required>;
 
-/** The part of a world file that histories use. */
+/** The type of a world file, as far as histories use it. */
 export interface WorldFile {
   readonly profile: Profile;
   readonly versions?: VersionsEntry;
@@ -78,7 +78,7 @@ const pageOf = ({ subscribed_apps, ...page }: WorldFile["pages"][number]): nodes
 const subscriptionsOf = ({ subscriptions = [] }: WorldFile["apps"][number]) =>
   new Map(subscriptions.map(({ object, fields, callback }) => [object, { callback: callback.url, fields: new Set(fields) }]));
 
-/** D-51: a live video of the file. A video that is declared LIVE has no feed, and so no timer. */
+/** D-51: a live video of the file. A video that a world file declares LIVE has no feed, and therefore no timer. */
 function liveVideoOf({ status, place, crossposted_pages = [], ...entry }: LiveEntry, now: number): nodes.LiveVideo {
   return {
     ...entry,

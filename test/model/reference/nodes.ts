@@ -1,4 +1,4 @@
-/** The nodes of a world, with one interface for each kind. Times are Unix seconds. */
+/** The nodes of a world, with one interface for each type of node. Times are Unix seconds. */
 import type { PlannedFetch, ScheduleKind } from "./files.ts";
 
 export type TokenKind = "app" | "user" | "page" | "social_user" | "microblog_user" | "system_user";
@@ -13,7 +13,7 @@ export interface Token {
   readonly microblog_user?: string;
   readonly scopes: readonly string[];
   readonly issued_at: number;
-  /** The time at which the token ends; 0 if it never ends. */
+  /** The time at which the token ends, in Unix seconds; 0 if it never ends. */
   readonly expires_at: number;
   readonly data_access_expires_at: number;
   /** The value of the token that this token is a copy of (D-270). */
@@ -25,7 +25,7 @@ export interface App {
   readonly id: string;
   readonly name: string;
   secret: string;
-  /** D-132: the previous secret, which also signs for a day of real time. */
+  /** D-132: the previous secret of the app, with which webhooks are also signed for a day of real time. */
   retired_secret?: string | undefined;
   readonly created_time: number;
   readonly mode: "live" | "development";
@@ -58,13 +58,13 @@ export interface Touch {
   readonly persons: readonly string[];
 }
 
-/** An event that was counted, with the devices and persons of its request. */
+/** An app event that was counted, with the devices and persons of its request. */
 export interface LoggedEvent {
   readonly kind: string;
   readonly name: string;
   readonly time: number;
   readonly isTracked: boolean;
-  /** The value in millionths. */
+  /** The value of the event in millionths. */
   readonly value?: bigint | undefined;
   readonly currency?: string;
   readonly tie: { readonly devices: readonly string[]; readonly persons: readonly string[]; readonly isTracked: boolean };
@@ -73,13 +73,13 @@ export interface LoggedEvent {
 /** The reported events of an app. */
 export interface AppEvents {
   readonly names: Map<string, "active" | "deactivated">;
-  /** The counted events that have an id, to find duplicates. */
+  /** The counted events that have an id, by which the server finds duplicates. */
   readonly counted: { readonly name: string; readonly id: string; readonly time: number }[];
-  /** The events in the order in which they came. */
+  /** The counted events in the order in which they arrived. */
   readonly logged: LoggedEvent[];
-  /** The ids that each accepted request names together. */
+  /** The ids of devices and persons that each accepted request names together. */
   readonly joined: (readonly string[])[];
-  /** The devices and cookies that have an install. */
+  /** The devices and cookies that have reported an install. */
   readonly installs: Set<string>;
   /** The counts and the sums in millionths, by day, kind, name and currency. */
   readonly sums: Map<string, { readonly count: number; readonly sum: bigint | undefined }>;
@@ -199,10 +199,10 @@ export interface LiveVideo {
   planned_start_time?: number;
   readonly creation_time: number;
   broadcast_start_time?: number;
-  /** The stream key; undefined if there is none, or if no response has shown it. */
+  /** The stream key; undefined if the video has none, or if no response has shown the key. */
   stream_key?: string | undefined;
   hasFeed: boolean;
-  /** The time at which the timer of the state is due. */
+  /** The time at which the timer of the video's state is due. */
   deadline?: number | undefined;
   sealingFails: boolean;
   sealingTries: number;
@@ -234,19 +234,19 @@ export interface Feed {
   items: Map<string, Readonly<Record<string, string>>>;
 }
 
-/** A file that came for a feed, with the result. */
+/** A file that was sent or fetched for a feed, with the result of the upload. */
 export interface Upload {
   /** The id of the upload; undefined if no response has shown it. */
   id: string | undefined;
   readonly n: number;
   readonly feed: string;
   readonly time: number;
-  /** The time at which the file was read to its end, if that is later than the upload. */
+  /** The time at which the server had read the file to its end, if that is later than the upload. */
   readonly ended?: number;
-  /** The address from which the file was fetched. */
+  /** The URL from which the server fetched the file. */
   readonly url?: string;
   readonly filename?: string | undefined;
-  /** The format of the file; undefined if no file came. */
+  /** The format of the file; undefined if no file arrived. */
   readonly format: string | undefined;
   readonly isUpdate: boolean;
   readonly rows: number;
@@ -262,7 +262,7 @@ export interface ChatappAccount {
   readonly id: string;
   readonly name: string;
   readonly business?: string;
-  /** The apps that are subscribed, each with its alternate callback or undefined. */
+  /** The subscribed apps, each with its alternate callback or undefined. */
   readonly subscribed_apps: Map<string, string | undefined>;
 }
 
@@ -288,7 +288,7 @@ export interface Subscription {
   readonly fields: Set<string>;
 }
 
-/** The position of a cursor: a row of a list. The row itself is on the page only if `isInclusive` is set. */
+/** The position of a cursor, which is a row of a list. The page of the list includes the row of the cursor only if `isInclusive` is set. */
 export interface Position {
   readonly list: string;
   readonly key: bigint;

@@ -1,4 +1,4 @@
-/** An operation of the interface: its address, its callers, and its replies. */
+/** An operation of the interface: its path, its callers, and its replies. */
 
 import type { Scheme } from "./credentials.ts";
 import { type ErrorName, type Failure, type Form, failure } from "./errors.ts";
@@ -14,15 +14,15 @@ export interface Turn {
   readonly operation: Operation;
   /** The id of the node in the path. */
   readonly node: string;
-  /** The tokens that count. All of these tokens may run the operation. */
+  /** The tokens of the request that count for the operation. Each of these tokens may run the operation. */
   readonly tokens: readonly [Token, ...Token[]];
-  /** The world's address on this surface, for links. */
+  /** The URL of the world on this API of the graph, for links. */
   readonly address: string;
-  /** The new id in the server's response. The model accepts it if no node has had it before. */
+  /** The new id in the server's response. The model accepts a new id if no node has had it before. */
   readonly mint: () => string;
-  /** The new id of something that is not a node. */
+  /** The new id of an object that is not a node. */
   readonly observedId: () => string | undefined;
-  /** A text of the response that only the server can know. */
+  /** A text in the response that only the server can know. */
   readonly observed: (name: string) => string | undefined;
   readonly fail: (error: ErrorName, data?: Readonly<Record<string, unknown>>) => Failure;
 }
@@ -30,29 +30,29 @@ export interface Turn {
 export interface Operation {
   readonly name: string;
   readonly method: "GET" | "POST" | "DELETE";
-  /** The name of the edge below the node; empty for the node itself. */
+  /** The name of the edge of the node; empty for the node itself. */
   readonly edge: string;
   readonly on: NodeType | "nothing";
   readonly surfaces: readonly Surface[];
-  /** The versions of which the path must name one, if the operation has versions of its own. */
+  /** The versions of which the path must name one, if the operation exists only in some versions. */
   readonly versions?: readonly string[];
   /** Whether the path must name a version, for operations with marketing versions. */
   readonly marketing?: "required" | "or current";
   readonly form: Form;
   readonly scheme: Scheme;
   readonly kinds: readonly TokenKind[];
-  /** Further kinds of tokens in the response profile `clients`. */
+  /** Further types of tokens that the operation takes in the response profile `clients`. */
   readonly kindsOfClients?: readonly TokenKind[];
   readonly scopes: readonly string[];
   /** The operation reads no data of a person, so the end of access to a person's data does not matter (D-11). */
   readonly isOfNoPerson?: true;
-  /** The callers who may know of the node, if they differ from the callers of the node's own read. */
+  /** The callers who may know that the node exists, if they differ from the callers of the node's own read. */
   readonly knows?: (world: World, token: Token, node: string) => boolean;
-  /** If this returns false, the request is refused as for a node that does not exist. */
+  /** If this function returns false, the request is refused as if the node did not exist. */
   readonly isThere?: (world: World, node: string) => boolean;
-  /** Whether the token lacks a scope that only some tokens need. */
+  /** Whether the token lacks a scope that the operation needs only from some tokens. */
   readonly lacksScope?: (world: World, token: Token, node: string) => boolean;
-  /** Whether the person or page of this token may run the operation, if the token may know of the node. */
+  /** Whether the person or page of a token may run the operation, if the token may know that the node exists. */
   readonly hasTask: (world: World, token: Token, node: string) => boolean;
   readonly reply: (turn: Turn) => Reply | readonly Reply[];
 }
@@ -62,7 +62,7 @@ export const failIn =
   (error: ErrorName, data?: Readonly<Record<string, unknown>>): Failure =>
     failure(form, error, data);
 
-/** Reads `fields` of a request. If `fields` is wrong, the error is one of the possible errors. */
+/** Reads the parameter `fields` of a request. If `fields` is wrong, the error about it is one of the errors that the model accepts. */
 export function readSelection({ request, fail, world }: Turn, shape: Shape): Selection | Failure | undefined {
   const given = parameter(request, "fields");
   if (given === undefined || given === "") return undefined;

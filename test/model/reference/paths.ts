@@ -7,10 +7,10 @@ export interface Address {
   readonly edge: string;
 }
 
-/** The surfaces whose paths begin with a version or may begin with one. */
+/** The APIs of the graph whose paths must or may begin with a version. */
 const VERSIONED: ReadonlySet<Surface> = new Set(["base", "ads", "social_login"]);
 
-/** Names in a path that replace the id of a node. */
+/** Names that stand in a path in place of the id of a node. */
 const LITERALS: ReadonlySet<string> = new Set(["debug_token", "live_map"]);
 
 const segmentsOf = ({ path }: GraphRequest): string[] => path.split("/").filter((segment) => segment !== "");
@@ -25,23 +25,23 @@ export function versionIn(request: GraphRequest): string | undefined {
 export const edgeIn = (request: GraphRequest, edges: ReadonlySet<string>): string | undefined =>
   segmentsOf(request).find((segment) => edges.has(segment));
 
-/** The address in the path; undefined if it is not a path of the interface. */
+/** The parts of the path; undefined if the interface has no such path. */
 export function readPath(request: GraphRequest): Address | undefined {
   const { surface } = request;
   const segments = segmentsOf(request);
   const version = versionIn(request);
   const rest = version === undefined ? segments : segments.slice(1);
-  // D-03: the address of G1 may have `pages` before the id.
+  // D-03: the path of G1 may have `pages` before the id.
   const [id, edge = "", ...more] = surface === "ads" && rest[0] === "pages" ? rest.slice(1) : rest;
   if (id === undefined || more.length > 0) return undefined;
   if (LITERALS.has(id) && edge === "") return { version, id: "", edge: id };
   const address = { version, id, edge };
-  // D-02: only at this address, a number that cannot be an id of a node counts as an id.
+  // D-02: only in the path of H7, a number that cannot be an id of a node counts as an id.
   const isOfIntent = isOfIntents(request, address) || (isIntentPath(request, address) && hasNoToken(request));
   return id === "me" || isId(id) || (/^\d+$/.test(id) && isOfIntent) ? address : undefined;
 }
 
-/** Whether the address has the form of H7. */
+/** Whether the path has the form of H7's path. */
 export function isOfIntents(request: GraphRequest, address: Address): boolean {
   return isIntentPath(request, address) && inQuery(request, "oauth_token") === undefined && request.headers.authorization !== undefined;
 }
@@ -58,7 +58,7 @@ const hasNoToken = (request: GraphRequest): boolean =>
 
 export const isId = (text: string): boolean => /^[1-9]\d{0,18}$/.test(text) && BigInt(text) < 2n ** 63n;
 
-/** D-83: the version that serves the request. The surfaces of the microblog and of required actions have one version each. */
+/** D-83: the version that serves the request. The APIs of the microblog and of required actions have one version each. */
 export function servedBy({ surface }: GraphRequest, version: string): string {
   if (surface === "microblog") return "v1.0";
   return surface === "app" ? "1.0.0" : `v${version}`;

@@ -11,7 +11,7 @@ export const bothForms = (error: ErrorName): Failure[] => [failure("flat", error
 
 export const PAGE_MESSAGING_EDGES: ReadonlySet<string> = new Set(["custom_labels", "label", "personas"]);
 
-/** D-90: only the form of the request decides the form of the error, never the stored data. */
+/** D-90: the form of the error depends only on the form of the request, never on the stored data. */
 const formWithoutNode = (request: GraphRequest, edge: string): Form =>
   PAGE_MESSAGING_EDGES.has(edge) || (edge === "" && inQuery(request, "oauth_token") !== undefined) ? "flat" : "wrapped";
 
@@ -22,7 +22,7 @@ export function missingNode(world: World, request: GraphRequest, address: Addres
   return failure("wrapped", "unknownObject404");
 }
 
-/** D-90, D-12: the refusal if no token of the request counts. */
+/** D-90, D-12: how the server refuses a request if none of its tokens counts. */
 export function withoutToken(
   world: World,
   request: GraphRequest,
@@ -39,7 +39,7 @@ export function withoutToken(
   return [...(isMissing ? [failure(form, "tokenMissing")] : []), ...dead, ...different];
 }
 
-/** D-93: the refusals of invalid tokens. All tokens are checked before it is decided what the caller may see. */
+/** D-93: how the server refuses invalid tokens. The server checks all tokens before it decides which nodes the caller may see. */
 export function deadOnes(
   world: World,
   request: GraphRequest,
@@ -54,11 +54,13 @@ export function deadOnes(
   return problemsOfPlaces(world, scheme, counting).map((error) => failure(form, error));
 }
 
-/** D-16: whether the kind of token is served. A token of another kind may also get the response that a stranger gets. */
+/**
+ * D-16: whether the operation serves tokens of this type. For a token of another type, the server may also send the response that a stranger gets.
+ */
 export const isOfServedKind = ({ profile }: World, { kinds, kindsOfClients = [] }: Operation, { type }: Token): boolean =>
   kinds.includes(type) || (profile === "clients" && kindsOfClients.includes(type));
 
-/** The rights that a caller may lack who knows of the node and has the tokens in the correct places (D-91, D-11). */
+/** D-91, D-11: the rights that a caller may lack who may know that the node exists and sends the tokens where they count. */
 export function lacks(world: World, operation: Operation, tokens: readonly Token[], node: string): ErrorName[] {
   const { scopes, lacksScope, hasTask, method, isOfNoPerson } = operation;
   const reasons: [boolean, ErrorName][] = [

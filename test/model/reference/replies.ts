@@ -1,11 +1,14 @@
 /** The replies that the model expects. */
 import type { Failure } from "./errors.ts";
 
-/** A placeholder in a body for a value that the interface leaves to the server. `accept` may remember the actual value. */
+/**
+ * A placeholder in the body of an expected reply, for a value that the interface leaves to the server. `accept` may remember the actual value of the
+ * response for later.
+ */
 export class Hole {
   constructor(
     readonly description: string,
-    /** Checks the actual value. Returns the problem, or undefined. */
+    /** Checks the actual value in the response. The function returns the problem, or undefined if there is none. */
     readonly accept: (actual: unknown) => string | undefined,
   ) {}
 }

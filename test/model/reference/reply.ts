@@ -1,4 +1,4 @@
-/** Returns all replies that the interface allows for a request. The model changes its state as the first of these replies requires. */
+/** Returns all replies that the interface allows for a request. The model changes its state as the first of the possible replies requires. */
 import { EDGES, operations } from "./all-operations.ts";
 import { worksForAccount } from "./areas/chatapp.ts";
 import { credentialsOf, inPlaces, lacksProof, placesOf, problemsOfPlaces } from "./credentials.ts";
@@ -22,7 +22,7 @@ import {
 import { mayKnowOf } from "./visibility.ts";
 import { itemsOf, nodeTypeOf, type World } from "./world.ts";
 
-/** The part of the server's response that the model needs, such as new ids. */
+/** The values in the server's response that the model needs, such as new ids. */
 export interface Observed {
   readonly body: unknown;
 }
@@ -32,20 +32,23 @@ type Defect = ReturnType<typeof defectOf>;
 export interface Replied {
   readonly operation: Operation | undefined;
   readonly replies: readonly Reply[];
-  /** D-83: the version that serves the request; undefined if the decision leaves it open. */
+  /** D-83: the version that serves the request; undefined if the decision does not say which one does. */
   readonly version: string | undefined;
-  /** D-83: the version in the response if the request is refused before a version serves it, if that version differs. */
+  /** D-83: the version that the response names if the request is refused before a version serves it; only set if this version differs. */
   readonly unserved?: string;
 }
 
-/** D-20: the form of errors by the path alone. If the path names no edge, the form depends on whether there is an `oauth_token`, valid or not. */
+/**
+ * D-20: the form of errors as far as it depends on the path alone. If the path names no edge, the form depends on whether there is an `oauth_token`,
+ * valid or not.
+ */
 export function formOfPath(request: GraphRequest): Form {
   const edge = edgeIn(request, EDGES);
   const isFlat = edge === undefined ? inQuery(request, "oauth_token") !== undefined : PAGE_MESSAGING_EDGES.has(edge);
   return isFlat ? "flat" : "wrapped";
 }
 
-/** D-83: the version in the response to a request that is refused before its version is decided. */
+/** D-83: the version that the response names if the request is refused before its version is chosen. */
 function versionOfAddress(world: World, request: GraphRequest): string {
   const asked = countingVersion(world, versionIn(request));
   return servedBy(request, asked !== undefined && isPlatformVersion(asked) ? asked : NEWEST);
@@ -56,7 +59,10 @@ export function toUnknownPath(world: World, request: GraphRequest): Replied {
   return { operation: undefined, replies: [failure(formOfPath(request), "unknownPath")], version: versionOfAddress(world, request) };
 }
 
-/** D-240: the refusal of a request from another site's page, whatever it asks for. On an unknown edge, the form depends on the tokens (D-20). */
+/**
+ * D-240: the refusal of a request from the page of another site, whatever the request asks for. On an unknown edge, the form depends on the tokens
+ * (D-20).
+ */
 function toForeignPage(world: World, request: GraphRequest): Replied {
   world.reach("foreignPage");
   const { edge = "" } = readPath(request) ?? {};
@@ -77,11 +83,14 @@ const typeOf = (world: World, node: string) => (node === "" ? "nothing" : nodeTy
 const knowsOf = (world: World, token: Token, node: string, operation: Operation | undefined): boolean =>
   node === "" || (operation?.knows ?? mayKnowOf)(world, token, node);
 
-/** D-305 [clients]: whether the request subscribes its app: the app is not subscribed, and its person works for the account's business. */
+/**
+ * D-305 [clients]: whether the request subscribes its app to the account: the app is not subscribed yet, and its person works for the account's
+ * business.
+ */
 const subscribesItself = (world: World, { surface }: GraphRequest, token: Token, node: string, operation: Operation | undefined): boolean =>
   world.profile === "clients" && surface === "base" && operation?.name === "setAccountOverride" && worksForAccount(world, token, node);
 
-/** The fields of the responses to these callers' writes if the request selects nothing. */
+/** The fields in the responses to writes by these callers, if the request selects no fields. */
 const OF_WRITES: ReadonlySet<string> = new Set(["id", "name", "page_label_name", "success", "stream_url", "stream_key"]);
 
 /** D-11: the reply to a write, without stored data, whatever the request selects. */
@@ -123,7 +132,7 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
     return { operation: undefined, replies: refusals, version: unserved };
   }
   const schemes = path.edge === "" ? [] : atEdge.map(({ scheme }) => scheme);
-  // D-93: a place that counts only for some apps still shows what its token may know.
+  // D-93: a token in a place that counts only for some apps still decides what the caller may know.
   const given = credentialsOf(world, request).filter(({ place }) => placesOf(world, schemes).has(place));
   const live = given.flatMap(({ token, problem }) => (problem === undefined && token !== undefined ? [token] : []));
   const isOneApp = new Set(live.map(({ app }) => app)).size === 1;
@@ -138,7 +147,7 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
   const problems = deadOnes(world, request, path, given, schemes);
   const isStranger = !live.some((token) => knowsOf(world, token, node, operation) || subscribesItself(world, request, token, node, operation));
   const marketing = operation && marketingOf(world, operation, live[0]?.app ?? "", version);
-  // If the node types of the edge differ in their schemes, the endpoint decides which places count.
+  // If the node types that have the edge expect tokens in different places, the endpoint determines which places count.
   if (problems.length > 0 && new Set(schemes).size === 1) {
     // No decision says whether the error names the token, a refused version, or a missing node.
     const ofVersion = operation?.marketing !== undefined && marketing === undefined ? bothForms("versionDeprecated") : [];
@@ -148,7 +157,7 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
       operation.isThere?.(world, node) === false ||
       !live.some((token) => isOfServedKind(world, operation, token));
     const refusals = [...problems, ...(mayBeStranger ? [missing] : ofVersion)];
-    // No decision says whether the token is refused before or after the version is decided.
+    // No decision says whether the server refuses the token before or after it chooses the version.
     return { operation, replies: refusals, version: version === undefined || marketing !== undefined ? undefined : unserved };
   }
   if (isStranger) {
@@ -166,13 +175,13 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
   return {
     operation,
     replies: [...repliesToKnownCaller(known), ...ofVersion],
-    // No decision says which of several apps counts.
+    // No decision says which app counts if the tokens belong to several apps.
     version: isOneApp || (version !== undefined && marketing === undefined) ? servedBy(request, marketing?.served ?? served) : undefined,
     unserved,
   };
 }
 
-/** The marketing version; undefined if the endpoint has no marketing versions, or refuses this version. */
+/** The marketing version; undefined if the endpoint has no marketing versions, or does not serve this version. */
 function marketingOf(world: World, operation: Operation, app: string, asked: string | undefined): MarketingVersion | undefined {
   const { marketing } = operation;
   if (marketing === undefined) return undefined;
@@ -194,7 +203,7 @@ interface Known {
   readonly address: string;
   readonly observed: Observed;
   readonly missing: Failure;
-  /** The defect of the request. A request with a defect changes nothing. */
+  /** The defect of the request, if it has one. A request with a defect changes nothing. */
   readonly defect: Defect;
   readonly marketing: MarketingVersion | undefined;
   readonly isOtherVersion: boolean;
@@ -202,7 +211,7 @@ interface Known {
   readonly app: string;
 }
 
-/** D-124: notes the first use of marketing. Authorized requests count, whatever their parameters. */
+/** D-124: records the app's first use of the marketing API. Requests that pass the authorization are counted, whatever their parameters. */
 function noteMarketingUse({ apps, now, reach }: World, id: string): void {
   const app = apps.get(id);
   if (app === undefined || app.marketing_first_used_time !== undefined) return;
@@ -210,7 +219,7 @@ function noteMarketingUse({ apps, now, reach }: World, id: string): void {
   reach("marketingFirstUse");
 }
 
-/** The replies to a caller who may know of the node. */
+/** The possible replies to a caller who may know that the node exists. */
 function repliesToKnownCaller({
   world,
   request,
@@ -241,7 +250,7 @@ function repliesToKnownCaller({
   }
   if (stranger.length > 0 || (problems.length > 0 && new Set(tokens).size > 1)) return [...problems, ...stranger, ...lacking];
   if (problems.length > 0) return problems;
-  // D-16: a token of a kind that is not served may get this error, or the response of a stranger.
+  // D-16: a token of a type that the operation does not serve may get this error, or the response of a stranger.
   if (lacking.some(({ error }) => error === "tokenInvalid")) return [...lacking, missing];
   if (lacking.length > 0 && !tokens.every((token) => knowsOf(world, token, node, operation))) return [...lacking, missing];
   if (lacking.length > 0) return lacking;
@@ -275,15 +284,15 @@ function repliesToKnownCaller({
   return tokens.some((token) => isDataOver(world, token)) ? replies.map(withoutStored) : replies;
 }
 
-/** All possible replies to a request. `address` is the world's address on the surface of the request. */
+/** All possible replies to a request. `address` is the URL of the world on the API of the request. */
 export function replyTo(world: World, request: GraphRequest, address: string, observed: Observed): Replied {
   if (request.headers.origin !== undefined) return toForeignPage(world, request);
   const defect = defectOf(request);
   const { body: _, ...withoutBody } = request;
-  // The server does not read a body that is too large, so its parameters are not known.
+  // The server does not read a request body that is too large, so the body's parameters do not count.
   const replied = repliesOf(world, defect === "bodyTooLarge" ? withoutBody : request, address, observed, defect);
   if (defect === undefined) return replied;
   if (defect === "invalidParameter") world.reach("badText");
-  // No decision says whether the defect or another problem is noticed first.
+  // No decision says whether the server reports the defect or another problem first.
   return { ...replied, replies: [...replied.replies, ...bothForms(defect)] };
 }

@@ -1,4 +1,7 @@
-/** The times at which the files of feeds are fetched (D-146). The model looks at every hour, one after the other. */
+/**
+ * Computes the times at which the server fetches the files of feeds (D-146). To find the next fetch, the model checks every hour, one after the
+ * other.
+ */
 import type { PlannedFetch, Schedule, ScheduleKind } from "./files.ts";
 import type { Feed } from "./nodes.ts";
 import { asObject, type GraphRequest, inQuery } from "./requests.ts";
@@ -7,14 +10,17 @@ import type { World } from "./world.ts";
 const HOUR = 3_600;
 const WEEKDAYS = ["SUNDAY", "MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY"];
 
-/** The offsets of time zones from UTC in seconds. Neither zone has a summer time. */
+/** The offsets of time zones from UTC in seconds. Neither of the two time zones has a summer time. */
 const OFFSETS: Readonly<Record<string, number>> = { UTC: 0, "Asia/Kolkata": 19_800 };
 
 const PLAIN = { interval_count: 1, hour: 0, minute: 0, day_of_week: "MONDAY", day_of_month: 1, timezone: "UTC" };
 const HIGHEST = { interval_count: 366, hour: 23, minute: 59, day_of_month: 31 };
 const LOWEST = { interval_count: 1, hour: 0, minute: 0, day_of_month: 1 };
 
-/** The schedule in the request. Undefined: it is not given. null: there is none from now on. False: it is invalid. */
+/**
+ * The schedule that the request gives. undefined means that no schedule is given, and null that the feed has no schedule from now on. The value false
+ * means that the schedule is invalid.
+ */
 export function readSchedule(request: GraphRequest, kind: ScheduleKind): Schedule | null | undefined | false {
   const given = request.body?.fields[kind] ?? (request.body?.fields[kind] === null ? null : inQuery(request, kind));
   if (given === undefined) return undefined;
@@ -22,7 +28,7 @@ export function readSchedule(request: GraphRequest, kind: ScheduleKind): Schedul
   const words = asObject(given);
   if (words === undefined) return false;
   const schedule = { ...PLAIN, ...words } as Schedule;
-  // D-34: a form with names in brackets has texts for numbers.
+  // D-34: in a form with bracketed names, numbers are texts.
   for (const name of Object.keys(LOWEST) as (keyof typeof LOWEST)[]) {
     const text: unknown = schedule[name];
     if (typeof text === "string" && /^-?\d+$/.test(text)) Object.assign(schedule, { [name]: Number(text) });
@@ -56,7 +62,7 @@ function isMoment({ interval, day_of_week, day_of_month, hour }: Schedule, local
   }
 }
 
-/** The first time of the schedule after `time`. */
+/** The first time after `time` at which the schedule makes a fetch. */
 function momentAfter(schedule: Schedule, time: number): number {
   const offset = OFFSETS[schedule.timezone] ?? 0;
   const local = time + offset;
@@ -71,7 +77,7 @@ export function plan(feed: Feed, kind: ScheduleKind, schedule: Schedule | null, 
   else feed.fetches.set(kind, { schedule, isUpdate: kind === "update_schedule", due: momentAfter(schedule, now) });
 }
 
-/** Plans all schedules anew, because a world file does not contain the next times. */
+/** Computes the next times of all schedules anew, because a world file does not contain these times. */
 export function planAgain({ product_feeds, now }: World): void {
   for (const feed of product_feeds.values()) for (const [kind, { schedule }] of feed.fetches) plan(feed, kind, schedule, now);
 }
@@ -91,7 +97,7 @@ export interface DueFetches {
   readonly times: readonly number[];
 }
 
-/** Removes and returns the fetches that are due until now, and plans the next ones. */
+/** Removes and returns the fetches that are due by now, and computes the next ones. */
 export const takeDueFetches = ({ product_feeds, now }: World): DueFetches[] =>
   [...product_feeds.values()]
     .flatMap((feed) => [...feed.fetches.values()].map((fetch) => ({ feed, fetch, times: dueOf(fetch, now) })))

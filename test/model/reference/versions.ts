@@ -19,7 +19,10 @@ export const NEWEST = "26.0";
 
 export const isPlatformVersion = (version: string): boolean => RELEASES.some(([name]) => name === version);
 
-/** D-03: the version that counts for the version of a path. The profile `clients` serves a version before the first release as the first release. */
+/**
+ * D-03: the version that serves requests whose path names this version. The profile `clients` serves a version before the first release as the first
+ * release.
+ */
 export const countingVersion = ({ profile }: World, version: string | undefined): string | undefined =>
   profile === "clients" && version !== undefined && Number(version) < 20 ? "20.0" : version;
 
@@ -47,7 +50,10 @@ const STANDARD: Calendar = {
   migrations: [{ name: "label_names_case_insensitive", start: day("2026-10-01"), end: day("2027-10-01") }],
 };
 
-/** The calendar of an entry. D-122: its versions replace all standard ones; its migrations are added, or replace those of the same name. */
+/**
+ * The calendar that a world file's entry describes. D-122: the versions of an own calendar replace all standard ones; its migrations are added, or
+ * replace standard ones of the same name.
+ */
 export const calendarOf = ({ marketing: versions = STANDARD.marketing, migrations = [] }: VersionsEntry): Calendar => ({
   marketing: versions,
   migrations: [...STANDARD.migrations.filter(({ name }) => !migrations.some((one) => one.name === name)), ...migrations],
@@ -55,7 +61,7 @@ export const calendarOf = ({ marketing: versions = STANDARD.marketing, migration
 
 const isOpen = ({ now }: World, { start, end }: Migration): boolean => now >= start && now < end;
 
-/** A flag. D-34: a text is accepted for a flag. */
+/** A flag. D-34: a flag may be given as a text. */
 const flagOf = (value: unknown): boolean | undefined => {
   if (typeof value === "boolean") return value;
   return value === "true" ? true : value === "false" ? false : undefined;
@@ -82,8 +88,8 @@ export const isOverrideWrong = (world: World, request: GraphRequest): boolean =>
   overrideOf(request) !== undefined && readSwitches(world, overrideOf(request)) === undefined;
 
 /**
- * D-82: whether a migration is on. A migration is off before its window, and on after it. In the window the app decides; without such a decision, the
- * migration is on for apps created after the start of the window.
+ * D-82: whether a migration is on for an app. A migration is off before its window opens, and on after its window has closed. While the window is
+ * open, the app decides; if the app has not decided, the migration is on for apps created after the window opened.
  */
 function hasMigration(world: World, app: string, name: string): boolean {
   const migration = world.calendar.migrations.find((one) => one.name === name);
@@ -101,22 +107,23 @@ export function isMigrated(world: World, app: string, name: string, request: Gra
 
 const newestAt = ({ calendar }: World, moment: number) => calendar.marketing.findLast(({ released }) => released <= moment) ?? calendar.marketing[0];
 
-/** The numbers in the interface document of the endpoints with marketing versions. */
+/** The numbers that the interface document gives to the endpoints with marketing versions. */
 const NUMBERS: Readonly<Record<string, string>> = { createCatalog: "G1", listArticlesAndPublications: "G2" };
 
 export interface MarketingVersion {
   readonly served: string;
-  /** The version that the request named, if that version has ended. */
+  /** The version that the path of the request names, if that version has ended. */
   readonly upgradedFrom?: string;
 }
 
-/** D-03, D-80, D-81: the marketing version that serves the operation; undefined if the request is refused. */
+/** D-03, D-80, D-81: the marketing version that serves the request's operation; undefined if the request is refused. */
 export function marketingVersion(world: World, id: string, asked: string | undefined, { name, edge }: Endpoint): MarketingVersion | undefined {
   const { now, calendar } = world;
   const { created_time = 0, marketing_first_used_time: used, auto_upgrade } = world.apps.get(id) ?? {};
   const place = calendar.marketing.findIndex(({ version }) => version === asked);
   const at = calendar.marketing[place];
-  // VER-5: not below the newest version at the app's first use. D-80: if the clock was moved back, not above the present newest version.
+  // VER-5: the version is not below the newest version at the time of the app's first use. D-80: if the clock was moved back, the version is not
+  // above the newest version at the present time.
   const floor = newestAt(world, Math.min(now, Math.max(created_time, used ?? now)));
   if (at === undefined || floor === undefined || at.released > now || at.released < floor.released) return undefined;
   const isServed = ({ released, until = Number.POSITIVE_INFINITY }: MarketingRelease): boolean => released <= now && until > now;
@@ -137,5 +144,5 @@ interface Endpoint {
   readonly edge: string;
 }
 
-/** The marketing version that serves requests without a version. */
+/** The marketing version that serves requests whose path names no version. */
 export const currentMarketingVersion = (world: World): string | undefined => newestAt(world, world.now)?.version;

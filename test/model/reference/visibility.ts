@@ -15,7 +15,7 @@ function seesByPage(world: World, token: Token, id: string): boolean {
   return page !== undefined && seesPage(page, token);
 }
 
-/** Whether a token may see the account: the token of the account, its person or its page, or of a person with a role on that page. */
+/** Whether a token may see the social account: a token of the account, its person or its page, or of a person with a role on that page. */
 function seesAccount(world: World, token: Token, id: string): boolean {
   const account = world.social_accounts.get(id) ?? accountOfScoped(world, id);
   if (token.type === "social_user") return token.social_account === account?.id;
@@ -24,7 +24,7 @@ function seesAccount(world: World, token: Token, id: string): boolean {
   return page !== undefined && seesPage(page, token);
 }
 
-/** Whether a token may see the account: a person's token, of an app that is subscribed to the account. */
+/** Whether a token may see the business messaging account: the token belongs to a person, and its app is subscribed to the account. */
 function seesChatapp(world: World, token: Token, id: string): boolean {
   const account = world.chatapp_accounts.get(world.phone_numbers.get(id)?.account ?? id);
   return isPersonsToken(token) && account?.subscribed_apps.has(token.app) === true;

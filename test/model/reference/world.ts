@@ -1,4 +1,4 @@
-/** The state of one world, in plain maps and lists. The keys of the maps are ids of nodes. */
+/** The state of one world, in plain maps and lists. The keys of the maps are the ids of nodes. */
 
 import type { Rule } from "../rules/rules.ts";
 import type * as nodes from "./nodes.ts";
@@ -16,7 +16,7 @@ export interface MarketingRelease {
   readonly released: number;
   /** The end of the version; undefined if no end is known. */
   readonly until?: number;
-  /** D-81: the operations, edges and numbers of endpoints that the version changes. */
+  /** D-81: the operations, edges and endpoint numbers that the version changes. */
   readonly affects: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export interface VersionsEntry {
 /** The calendar. The oldest version comes first. */
 export type Calendar = Required<VersionsEntry>;
 
-/** An update of a webhook that must arrive at a callback. */
+/** The update of a webhook that must arrive at a callback. */
 export interface ExpectedUpdate {
   readonly app: string;
   readonly callback: string;
@@ -37,9 +37,12 @@ export interface ExpectedUpdate {
   readonly entity: string;
   readonly field: string;
   readonly value: unknown;
-  /** Returns the present route of the update; undefined if the app would not get it. */
+  /** The function returns the present route of the update, or undefined if the app would not get the update. */
   readonly route: () => string | undefined;
-  /** The span of time of the cause. The span is longer than a second if the cause fell due while the clock moved. */
+  /**
+   * The time span within which the cause of the webhook happened. The time span is longer than a second if the cause became due while the clock
+   * moved.
+   */
   readonly times: { readonly from: number; readonly until: number };
 }
 
@@ -49,7 +52,7 @@ export interface World {
   readonly name: string;
   readonly profile: Profile;
   now: number;
-  /** The time before the present move of the clock. While the clock does not move, this is the present time. */
+  /** The time that the clock had before the present move. While the clock does not move, this value is the present time. */
   movedFrom: number;
   readonly calendar: Calendar;
   readonly apps: ById<nodes.App>;
@@ -78,7 +81,7 @@ export interface World {
   readonly migration_intents: ById<nodes.MigrationIntent>;
   readonly tokens: ById<nodes.Token>;
   readonly ads: ById<nodes.Ad>;
-  /** The touches in the order in which they were recorded. */
+  /** The touches of ads in the order in which they were recorded. */
   readonly touches: nodes.Touch[];
   readonly app_events: ById<nodes.AppEvents>;
   /** The subscriptions, by app and object. */
@@ -92,8 +95,8 @@ export interface World {
 }
 
 /**
- * Expects an update. `route` returns the present callback, or undefined if the app does not get it. `route` is called again for waiting updates
- * (D-63, D-138).
+ * Expects an update. `route` returns the present callback of the update, or undefined if the app does not get the update. `route` is called again for
+ * updates that wait for delivery (D-63, D-138).
  */
 export function emit(
   world: World,
@@ -104,7 +107,7 @@ export function emit(
   if (callback !== undefined) world.updates.push({ ...update, callback, route, times: { from: world.movedFrom, until: world.now } });
 }
 
-/** D-11: page tokens end with the role of their person. */
+/** D-11: when a person loses the role on a page, the page tokens of this person end. */
 export function loseRole(world: World, page: string, user: string): void {
   for (const token of world.tokens.values()) {
     if (token.type === "page" && token.page === page && token.user === user) token.revoked = true;
@@ -139,11 +142,11 @@ export function nodeTypeOf(world: World, id: string): NodeType | undefined {
   return pageOfPerson(world, id) === undefined ? undefined : "page_person";
 }
 
-/** D-143: the ids of items, which no path can name. */
+/** D-143: the ids of feed items, which no path can name. */
 export const itemsOf = ({ product_feeds }: World): string[] =>
   [...product_feeds.values()].flatMap(({ items }) => [...items.values()].map(({ id = "" }) => id));
 
-/** All ids of the types that a path can name, and of entries that look like such nodes. */
+/** All ids of the node types that a path can name, and of world file entries that look like such nodes. */
 export function nodesByType(world: World): Map<NodeType, string[]> {
   const byType = new Map<NodeType, string[]>(Object.entries(MAPS).map(([type, map]) => [type as NodeType, [...world[map].keys()]]));
   byType.set(

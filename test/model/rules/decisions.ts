@@ -1,9 +1,12 @@
 /**
- * The decisions and errors of the interface that have no rule in `rules.ts`. Together with the rules, these are all of them: model.test.ts checks
- * that by spec/decisions and the reference page of errors.
+ * Lists the decisions and errors of the interface that have no rule in `rules.ts`. This file and `rules.ts` together list all decisions and errors;
+ * model.test.ts checks that by spec/decisions and the reference page of errors.
  */
 
-/** Decisions that the model follows without counting them. Every response and webhook that these decisions concern is compared. */
+/**
+ * Decisions that the model follows, but whose cases it does not count. The model compares every response and every webhook that these decisions
+ * concern.
+ */
 export const withoutRule: Readonly<Record<string, string>> = {
   "D-16": "which fields a caller gets: at present every field has the policy of its operation",
   "D-35": "tags have cursors and no links",
@@ -154,7 +157,7 @@ export const notDrawn: Readonly<Record<string, string>> = {
   "D-279": "alerts",
 };
 
-/** Errors that no history causes, because they occur only if something is broken, too large or too slow. */
+/** Errors that no history causes, because they occur only if a program fails, or if something is too large or too slow. */
 export const errorsNotDrawn: readonly string[] = [
   "internalError",
   "databaseUnreachable",

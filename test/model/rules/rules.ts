@@ -1,4 +1,4 @@
-/** The rules of the model. A history reaches a rule when a reply of the model follows from it. */
+/** The rules of the model. A history reaches a rule when one of the model's replies follows from this rule. */
 export const rules = {
   missingTokenFlat: "D-90: an edge of page messaging without a token is flat 403, code 190",
   missingTokenWrapped: "D-90: any request without a token, except one to an edge of page messaging, is wrapped 401, code 104",
