@@ -16,7 +16,7 @@ interface Operation {
 interface ControlExchange {
   readonly method: string;
   readonly url: string;
-  /** The JSON that was sent; undefined if the body is not JSON or there is no body. */
+  /** The JSON body that was sent; undefined if the body is not JSON or there is no body. */
   readonly sent: unknown;
   readonly status: number;
   readonly received: unknown;
@@ -38,10 +38,10 @@ export class ControlDocument {
     this.#ajv.addSchema(closed(document) as Json, "received");
   }
 
-  /** The difference between an exchange and the document; undefined if they agree. */
+  /** The difference between an exchange and the OpenAPI document; undefined if they agree. */
   problemOf({ method, url, sent, status, received }: ControlExchange): string | undefined {
     const { pathname } = new URL(url, "http://127.0.0.1:4001");
-    // The API also serves its own document, and pages for monitoring.
+    // The control API also serves its own document and pages for monitoring, which the document does not describe.
     if (!pathname.startsWith("/v1/") || pathname === "/v1/openapi.json") return undefined;
     const known = this.#find(pathname);
     const name = method.toLowerCase();
@@ -59,7 +59,7 @@ export class ControlDocument {
     return refusal === undefined ? undefined : `takes a body that the document does not allow: ${refusal}`;
   }
 
-  /** The path of the document that fits; of several, the path with the most fixed segments. */
+  /** The path of the document that fits the URL; if several fit, the path with the most fixed segments. */
   #find(path: string): string | undefined {
     const given = path.split("/");
     const isAt = (known: readonly string[]) =>
@@ -83,7 +83,7 @@ const undescribed = (known: string | undefined, status: number): string | undefi
     ? undefined
     : `the status ${status} comes from an address that is not in the document`;
 
-/** The schema without further keys: an undocumented key of a response is a mistake of the document, even if readers ignore the key. */
+/** The schema of a response without further keys: an undocumented key of a response is a mistake of the document, even if readers ignore the key. */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== "object" || value === null) return value;

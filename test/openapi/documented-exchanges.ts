@@ -7,7 +7,7 @@ import type { OpenapiDocument, Operation } from "./documents.ts";
 
 export interface LiveResponse {
   readonly method: string;
-  /** The address of the surface. `path` is the path and query below the address. */
+  /** The URL of the API of the graph. `path` is the path and query of the request, relative to this URL. */
   readonly address: string;
   readonly path: string;
   readonly status: number;
@@ -63,7 +63,7 @@ export class DocumentedResponses {
     return problems.includes(true) ? undefined : "the error has neither of the two forms";
   }
 
-  /** The path of the documents that fits. A path without a version has the default version. */
+  /** The path of the documents that fits the URL of the request. A path without a version gets the default version. */
   #find({ address, path }: LiveResponse): KnownPath | undefined {
     const plain = path.split("?")[0] as string;
     const isThere = (candidate: string) => this.#paths.find(({ servers, pattern }) => servers.includes(address) && pattern.test(candidate));
@@ -85,7 +85,7 @@ export class DocumentedResponses {
 export const pointer = (...steps: string[]): string =>
   steps.map((step) => `/${encodeURIComponent(step.replaceAll("~", "~0").replaceAll("/", "~1"))}`).join("");
 
-/** Checks the exchanges between the conformance cases and their server. */
+/** Checks the requests and responses that the conformance cases exchange with their server. */
 export class DocumentedExchanges {
   readonly #addresses: Readonly<Record<string, string>>;
   readonly #documented: DocumentedResponses;
@@ -111,24 +111,24 @@ export class DocumentedExchanges {
       this.#problems.push(`${request.method} ${request.target}: ${response.status} ${problem}\n${response.text.slice(0, 1000)}`);
   };
 
-  /** The problems since the previous call. */
+  /** The problems that were found since the previous call. */
   takeProblems(): string[] {
     return this.#problems.splice(0);
   }
 
   #problemOf(request: WireRequest, { status, headers, text }: WireResponse): string | undefined {
-    // An injected fault responds like a proxy, which no document describes.
+    // An injected fault makes the server respond like a proxy, which no document describes.
     if (headers.get("content-type")?.startsWith("text/html") === true) return undefined;
     const surface = surfaceOf(this.#addresses, request.origin + request.target);
     const isDescribed = !/[?&](method|ids)=/.test(request.target);
     if (surface === undefined || !isDescribed || !["GET", "POST", "DELETE"].includes(request.method)) return undefined;
-    // A form or a JSON body may change the method, or be a batch.
+    // A form or a JSON body may name another method for the request, or may be a batch.
     if (request.body !== undefined && /\b(method|batch)\b/.test(Buffer.from(request.body).toString())) return undefined;
     return this.#documented.problemOf({ ...surface, method: request.method, status, body: ownKeys(jsonOf(text)) });
   }
 }
 
-/** The body without additions such as `debug`, which the document does not describe. */
+/** The response body without additions such as `debug`, which the document does not describe. */
 function ownKeys(body: unknown): unknown {
   if (typeof body !== "object" || body === null) return body;
   const { __debug__: _, metadata: __, ...own } = body as Record<string, unknown>;
@@ -137,7 +137,7 @@ function ownKeys(body: unknown): unknown {
 
 const SURFACES = ["app", "microblog", "ads", "social_login", "base"];
 
-/** The surface of an address. The base surface is at the root, so it has all paths that do not belong to another surface. */
+/** The API of the graph to which a URL belongs. The base API has its URL at the root, so all paths that do not belong to another API belong to it. */
 function surfaceOf(addresses: Readonly<Record<string, string>>, url: string): { address: string; path: string } | undefined {
   for (const name of ["control", ...SURFACES]) {
     const address = (addresses[name] ?? "").replace(/\/$/, "");

@@ -7,7 +7,7 @@ import { surfaces } from "#surfaces/surfaces";
 
 export const registry = buildRegistry();
 
-/** The endpoints that a server with this profile serves. Some are only in the profile `clients` (D-381). */
+/** The endpoints that a server with this profile serves. Some of the documents exist only in the profile `clients` (D-381). */
 export const endpointsOf = (profile: "strict" | "clients") =>
   registry.endpoints.filter(
     ({ access: { surfaces, clientsSurfaces = [] } }) => surfaces.length > 0 || (profile === "clients" && clientsSurfaces.length > 0),

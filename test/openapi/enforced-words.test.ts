@@ -1,6 +1,6 @@
 /**
- * Checks that a rule about a value is written once, in the contract. The test makes each limiting word of a schema stricter in turn. Then the server
- * must refuse a value that it accepted before, and the document must change. A keyword that only documents read fails this test.
+ * Checks that a rule about a value is written once, in the contract. The test makes each limiting keyword of a schema stricter in turn. After this
+ * change, the server must refuse a value that it accepted before, and the document must change. A keyword that only documents read fails this test.
  */
 import { describe, expect, test } from "bun:test";
 import type { TObject } from "typebox";
@@ -17,7 +17,7 @@ import { endpointsOf, registry } from "./documents.ts";
 import { send, taken, world } from "./samples.ts";
 import type { Json } from "./variants.ts";
 
-/** Words of schemas that limit nothing by themselves: names, defaults, and conditions, whose branches have words of their own. */
+/** Keywords of schemas that limit nothing by themselves: names, defaults, and conditions, whose branches have keywords of their own. */
 const silent = new Set([
   "description",
   "title",
@@ -34,7 +34,7 @@ const silent = new Set([
   SHAPE_OF,
 ]);
 
-/** A word of a schema, the stricter value of the word, and a value that the stricter schema refuses. */
+/** A keyword of a schema, a stricter value for the keyword, and a value that the stricter schema refuses. */
 interface Change {
   readonly node: Record<string, unknown>;
   readonly word: string;
@@ -74,13 +74,16 @@ function changesOf(node: Record<string, unknown>, value: unknown, place: string,
   return found;
 }
 
-/** Whether alternatives are about keys, as in the schema of an object and in the branches of its conditions. */
+/** Whether the alternatives of a schema concern keys, as in the schema of an object and in the branches of its conditions. */
 const hasRules = ({ type, anyOf = [] }: { readonly type?: unknown; readonly anyOf?: unknown }): boolean =>
   type === "object" || (anyOf as Json[]).every((one) => one.type === undefined && one.required !== undefined);
 
 const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The stricter value of a word; undefined if the given value cannot show the word. `value` in the result is another value that shows the word. */
+/**
+ * The stricter value of a keyword; undefined if the given sample cannot show the keyword's effect. `value` in the result is another sample that shows
+ * the keyword's effect.
+ */
 function stricterOf(node: Record<string, unknown>, word: string, value: unknown): { stricter: unknown; value?: unknown } | undefined {
   const length = typeof value === "string" ? [...value].length : undefined;
   const count = Array.isArray(value) ? value.length : undefined;
@@ -145,7 +148,7 @@ function stricterOf(node: Record<string, unknown>, word: string, value: unknown)
   }
 }
 
-/** Every word that limits something, with its place. */
+/** Every keyword that limits something, with its path in the schema. */
 function wordsOf(node: unknown, place = ""): string[] {
   if (!isObject(node) || node["x-plaza-raw"] === true || node[READ_AS] !== undefined) return [];
   const {
@@ -154,7 +157,7 @@ function wordsOf(node: unknown, place = ""): string[] {
     anyOf,
     additionalProperties,
   } = node as { properties?: Json; items?: unknown; anyOf?: unknown[]; additionalProperties?: unknown };
-  // `limits.test.ts` varies types. The type of a constant or of a list of values follows from these.
+  // `limits.test.ts` varies types. The type of a schema follows from its constant or its list of values, so the keyword `type` limits nothing there.
   const isTyped = node.const === undefined && node.enum === undefined && !["object", "null"].includes(String(node.type));
   const isSilent = (word: string) =>
     silent.has(word) ||
@@ -173,7 +176,7 @@ function wordsOf(node: unknown, place = ""): string[] {
   ];
 }
 
-/** Makes the change in the contract itself while `look` runs, and then undoes it. */
+/** Makes the change in the contract itself while the function `look` runs, and then undoes the change. */
 async function changed<T>({ node, word, stricter }: Change, look: () => Promise<T> | T): Promise<T> {
   const before = node[word];
   node[word] = stricter;
@@ -184,7 +187,7 @@ async function changed<T>({ node, word, stricter }: Change, look: () => Promise<
   }
 }
 
-/** Values for words that no other sample shows. */
+/** Samples for keywords whose effect no other sample shows. */
 const moreOfBoth: Readonly<Record<string, readonly Json[]>> = {
   createLiveVideo: [{ place: "", crossposting_actions: [{ page_id: "2002", action: "enable_crossposting" }] }],
   updateLiveVideo: [
@@ -227,7 +230,7 @@ describe("each word of a contract that limits a value", () => {
             const name = `${change.place} ${change.word}`;
             if (!unshown.has(name)) continue;
             const before = JSON.stringify(requestSchema(params, where));
-            // If the word itself is unchanged, the sample differs instead.
+            // If the stricter keyword is equal to the old one, the refused value differs instead.
             const isSame = change.stricter === change.node[change.word];
             const isShown = await changed(change, async () => {
               const server = new TestPlaza(plaza.world, buildRegistry(), plaza.time, []);
@@ -244,7 +247,10 @@ describe("each word of a contract that limits a value", () => {
   }
 });
 
-/** Makes each limiting word of a schema stricter, if a value can show the word. Returns for each word whether the reader then refuses the value. */
+/**
+ * Makes each limiting keyword of a schema stricter, if a sample can show its effect. Returns for each keyword whether the reader of values then
+ * refuses the sample.
+ */
 function enforcedOf(schema: unknown, values: readonly Json[], place: string, read: (schema: TObject, value: Json) => boolean): Map<string, boolean> {
   const isRefused = new Map<string, boolean>();
   const limiting = new Set(wordsOf(schema, place));
@@ -264,7 +270,7 @@ function enforcedOf(schema: unknown, values: readonly Json[], place: string, rea
 
 const isTakenBy = (makeReader: (schema: TObject) => (value: Json) => unknown) => (schema: TObject, value: Json) => {
   try {
-    // A copy of the schema, because readers are cached by their schema.
+    // The test copies the schema, because readers of values are cached by their schema.
     makeReader(structuredClone(schema))(value);
     return true;
   } catch {
@@ -291,7 +297,7 @@ test("each word of a section of a world file is enforced if the example has a va
 /** Texts to try for the patterns of the control API. */
 const texts = ["x", "1001", "default", "full", "2026-11-18", "0".repeat(64), "http://127.0.0.1:1/", "page", "abcdefghijklmnopqrstuvwxyz012345"];
 
-/** A value that fits the schema and has all optional keys; undefined if none of the texts fits. */
+/** A value that fits the schema and has all optional keys; undefined if no text for a pattern fits. */
 function sampleOf(node: Record<string, unknown>): unknown {
   const { type, pattern, minLength = 1, minimum = 1, maximum = 1, items = {}, properties = {}, additionalProperties } = node as Json;
   if (node[READ_AS] !== undefined) return node[READ_AS] === "id" ? "1001" : 1_795_000_000;
@@ -326,7 +332,7 @@ test("each word of a query or body of the control API is enforced if a generated
       [`${operation} body`, typeof body === "string" ? undefined : body, isTakenAsEntry],
     ] as const) {
       const sample = schema === undefined ? undefined : (sampleOf(schema as unknown as Json) as Json);
-      // Keys that exclude each other have tests of their own.
+      // Keys that exclude each other are checked in other tests.
       if (schema === undefined || sample === undefined || !isTaken(schema as TObject, sample)) continue;
       const found = enforcedOf(schema, [sample], place, isTaken);
       seen += found.size;

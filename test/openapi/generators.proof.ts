@@ -17,7 +17,9 @@ interface Written {
   readonly file: string;
 }
 
-/** Starts a server, and writes its documents into a folder: the whole one, those of surfaces and node types, and the control API's. */
+/**
+ * Starts a server, and writes its documents into a folder: the document of the whole graph, those of its APIs and node types, and the control API's.
+ */
 async function writtenDocuments(): Promise<{ folder: string; server: Server; documents: Written[] }> {
   const server = await startServer(["--data", ":memory:"]);
   const { base_url: base, control_url } = server;
@@ -51,13 +53,13 @@ async function run(command: readonly string[], cwd: string): Promise<Said> {
   return { stdout: stdout.trim(), stderr };
 }
 
-/** Media types that the generator does not support: it leaves out such a response, or uses JSON for such a body. */
+/** Media types that the generator does not support: it leaves out a response of such a type, or uses JSON for such a request body. */
 const leftOutOfPython: Readonly<Record<string, readonly string[]>> = {
   control: ["Unsupported content type application/yaml", "Unsupported content_type application/x-ndjson"],
 };
 
 async function generatePython({ name, file }: Written, folder: string): Promise<void> {
-  // With `ruff`, as users of the generator have it, the generated code is parsed once more.
+  // `ruff`, which users of the generator have too, parses the generated code once more.
   const options = ["--output-path", join(folder, `client_${name}`), "--meta", "none"];
   const { stderr } = await run(["openapi-python-client", "generate", "--path", file, ...options], folder);
   const reasons = [...stderr.matchAll(/^WARNING .*\s+(.*)$/gm)].map(([, reason = ""]) => reason);

@@ -1,6 +1,6 @@
 /**
- * Checks that the server accepts exactly the requests that the document allows. The test sends requests that differ in one place from an accepted
- * request: if the document allows the request, the server must not refuse it for a parameter, and the other way round.
+ * Checks that the server accepts exactly the requests that the document allows. The test sends requests that differ in one value from an accepted
+ * request: the server must refuse the changed value if and only if the document does not allow it.
  */
 import { describe, expect, test } from "bun:test";
 import Ajv2020 from "ajv/dist/2020";
@@ -25,7 +25,7 @@ const refusedBeyond: readonly { readonly because: string; readonly said: RegExp 
   },
   { because: "EVT-43: an app event with a price must have a currency", said: /pf_currency is required because the _valueToSum/ },
   { because: "EVT-39: the parameter pf_content is a text that must contain a JSON list", said: /pf_content must be a JSON list of objects/ },
-  // OpenAPI cannot express that query parameters depend on each other, or that a list of them is closed.
+  // OpenAPI cannot express that query parameters depend on each other, or that no other query parameters are allowed.
   {
     because: "D-60: a subscription must have an object and only fields of this object",
     said: /^.{6} Param (object is required|fields must be fields of)/,
@@ -43,7 +43,7 @@ const refusedBeyond: readonly { readonly because: string; readonly said: RegExp 
   { because: "D-50: a list of required actions refuses a misspelt filter", said: /^.{6} Param unheard_of is not known here/ },
 ];
 
-/** Requests that the document does not describe, and that the server accepts or refuses for another reason than a parameter. */
+/** Requests that the document does not describe, and that the server accepts or refuses for a reason other than a parameter. */
 const takenBeyond: readonly { readonly because: string; isOf(operation: string, place: string, params: Json): boolean }[] = [
   { because: "UD-3, D-73: user data whose value is not a hash are dropped, not refused", isOf: (_operation, place) => place.startsWith("ud.") },
   {
@@ -68,7 +68,7 @@ for (const profile of ["strict", "clients"] as const) {
     const names = Object.keys(taken(""));
     const endpoints = endpointsOf(profile);
 
-    /** The schema of an operation's parameters, as one object. */
+    /** The schemas of an operation's parameters, combined into the schema of one object. */
     function schemaOf({ access, nodeType }: Endpoint): object {
       const { paths } = documentOf({ profile, ...(nodeType === undefined ? {} : { type: nodeType }) });
       const operation = Object.values(paths)

@@ -30,7 +30,7 @@ const named = (id: string, options?: DocumentOptions): Whole => {
   return found.operation;
 };
 
-/** The names of an operation's parameters. Shared parameters are named by their reference. */
+/** The names of an operation's parameters. The document refers to shared parameters by `$ref`. */
 const namesOf = ({ parameters }: Operation): string[] =>
   parameters.map((one) => one.name ?? String(one.$ref?.replace("#/components/parameters/", "")));
 
@@ -92,7 +92,7 @@ test("only a POST has a body: JSON, or a form in which lists and objects are JSO
     const expected = method === "post" ? ["application/json", "application/x-www-form-urlencoded", "multipart/form-data"] : [];
     expect({ operationId, types }).toEqual({ operationId, types: expected });
   }
-  // A file is sent as a part of its own.
+  // In a multipart body, a file is a part of its own.
   const bodies = (id: string) => Object.values(named(id).requestBody?.content ?? {}).map(({ schema }) => schema);
   const request = { $ref: "#/components/schemas/CreateUploadRequest" };
   expect(bodies("createUpload")).toEqual([request, request, { $ref: "#/components/schemas/CreateUploadForm" }]);

@@ -30,7 +30,7 @@ const exchange = {
 };
 const place = { id: "9901", location: { latitude: 52.5, longitude: 13.4 } };
 
-/** For each operation, requests that together have all parameters. */
+/** For each operation, requests that together use all of its parameters. */
 export const taken = (callback: string): Readonly<Record<string, readonly Json[]>> => {
   return {
     updateApp: [{ migrations: { label_names_case_insensitive: true } }],
@@ -65,7 +65,7 @@ export const taken = (callback: string): Readonly<Record<string, readonly Json[]
     updateFeed: [{ name: "books", schedule, update_schedule: null }, { schedule: "", update_schedule: schedule }, { update_schedule: "" }],
     createUpload: [{ url: "https://example.com/books.csv", update_only: true, username: null, password: null }],
     listArticlesAndPublications: [{ summary: true }],
-    // H3 has no parameters.
+    // The operation H3 has no parameters.
     setAccountOverride: [{ override_callback_uri: callback, verify_token: "secret" }, {}],
     setNumberOverride: [
       { webhook_configuration: { override_callback_uri: callback, verify_token: "secret" } },
@@ -102,7 +102,7 @@ export const taken = (callback: string): Readonly<Record<string, readonly Json[]
 const tokenTypes = ["page", "user", "app", "social_user", "microblog_user", "system_user"];
 const kindsOf: Readonly<Record<string, string>> = { createCatalog: "user", sendSelfMessage: "page", inspectToken: "microblog_user" };
 
-/** A world in which the caller may publish on another page, and the app is subscribed to another account. */
+/** A world in which the caller may publish on a second page, and the app is subscribed to a second account. */
 export const world = {
   ...fullWorld,
   pages: fullWorld.pages.map((page) => ({ ...page, roles: [{ user: "3001", tasks: ["MESSAGING", "CREATE_CONTENT", "MANAGE", "MODERATE"] }] })),
@@ -112,7 +112,7 @@ export const world = {
 const ofPerson = { type: "user", app: nodeId("1001"), user: nodeId("3001"), scopes: ["pages_messaging"] } as const;
 
 export interface Verdict {
-  /** Whether the request is refused because of a parameter. */
+  /** Whether the server refuses the request because of a parameter. */
   readonly isRefused: boolean;
   readonly status: number;
   readonly said: string;
@@ -121,7 +121,7 @@ export interface Verdict {
 export async function send(plaza: TestPlaza, { access, served, nodeType }: Endpoint, params: Json): Promise<Verdict> {
   const kinds = access.policy.kinds as readonly string[];
   const given = `full-${kindsOf[access.operation] ?? tokenTypes.find((one) => kinds.includes(one))}`;
-  // D-384: this request may end the token that it has.
+  // D-384: this request may end the token that the request itself uses.
   const token = access.operation === "deletePermission" ? await plaza.mint(ofPerson) : given;
   const contract = served?.contract;
   const isBody = contract?.method === "POST";

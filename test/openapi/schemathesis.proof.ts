@@ -24,7 +24,7 @@ const ofOneType: LeftOut = {
   because: "D-04: the header Allow lists the methods of all node types at an address of the same form",
 };
 
-/** Checks that are left out only for some operations. */
+/** Checks that are left out for certain operations only. */
 const leftOutOfSome: readonly (LeftOut & { isOf(method: string, operation: Operation): boolean })[] = [
   {
     check: "missing_required_header",
@@ -41,10 +41,10 @@ const leftOutOfSome: readonly (LeftOut & { isOf(method: string, operation: Opera
 
 interface Fuzzed {
   readonly title: string;
-  /** The query of the document's address. */
+  /** The query of the document's URL. */
   readonly query: string;
   readonly token: string;
-  /** The type of the node whose id is in the paths. Default: nodes of any type. */
+  /** The type of the node whose id is in the paths. By default, the paths may name nodes of any type. */
   readonly type?: string;
   readonly leftOut: readonly LeftOut[];
 }
@@ -66,7 +66,7 @@ const documents: readonly Fuzzed[] = [
   }),
 ];
 
-/** Makes an upload, because the demo world has no uploads. */
+/** Creates an upload, because the demo world has no uploads. */
 async function makeUpload(base: string): Promise<string> {
   const body = new FormData();
   body.set("file", new File(["id,title,link,image_link\n"], "items.csv"));

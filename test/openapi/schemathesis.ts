@@ -1,4 +1,7 @@
-/** Runs Schemathesis on a document. It sends requests that fit the document and requests that are wrong in one place, and checks the responses. */
+/**
+ * Runs Schemathesis on a document. Schemathesis sends requests that fit the document and requests that are wrong in one value, and checks the
+ * responses.
+ */
 import { expect } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,48 +10,48 @@ import { type Server, temporaryFolder } from "#harness/server";
 const PROGRAM = join(import.meta.dir, "../../.tools/openapi/bin/st");
 /** The number of requests for each operation and phase. */
 const EXAMPLES = 50;
-/** The number of chains of requests, in which later requests use values of earlier responses. With 50, most links were never followed. */
+/** The number of chains of requests, in which later requests use values of earlier responses. With only 50 chains, most links were never followed. */
 const SCENARIOS = 150;
 /** The time limit of a request: on a busy machine, all processes may wait for a minute. */
 const TIMEOUT_SECONDS = 300;
 
-/** Checks of Schemathesis that a decision contradicts. All other checks run. */
+/** Checks of Schemathesis that a decision contradicts. All checks of Schemathesis run except those listed here. */
 export interface LeftOut {
   readonly check: string;
   readonly because: string;
 }
 
-/** Existing ids for requests. A link takes its id from an earlier response. */
+/** The ids of existing nodes, for requests. A link takes its id from an earlier response. */
 export interface Known {
-  /** An expression that the addresses of operations must match. Default: all operations. */
+  /** A regular expression that the paths of the tested operations must match. Default: all operations. */
   readonly addresses?: string;
-  /** The parameter with its place: `path.id`, `body.page`. */
+  /** The parameter with its location: `path.id`, `body.page`. */
   readonly parameter: string;
   readonly value: string;
 }
 
 export interface Fuzzing {
   readonly server: Server;
-  /** The address of the document. */
+  /** The URL of the document. */
   readonly address: string;
-  /** Configuration in TOML, in which texts are written as in JSON. */
+  /** The configuration of Schemathesis in TOML, in which texts are written as in JSON. */
   readonly configuration: string;
   readonly leftOut: readonly LeftOut[];
   readonly known: readonly Known[];
-  /** Parameters that every request has unchanged, whatever else is wrong in it. */
+  /** Parameters that every request sends unchanged, whatever else is wrong in the request. */
   readonly fixed?: Readonly<Record<string, string>>;
   readonly options?: readonly string[];
-  /** The name of a Python file beside this file. It imports `document_hooks`. */
+  /** The name of a Python file in the folder of this file. It imports `document_hooks`. */
   readonly hooks?: string;
 }
 
 const binding = ({ parameter }: Known, index: number): string =>
-  // A reference in a body is sometimes left random, so that it leads to a missing node.
+  // An id in a request body is sometimes left random, so that it names a missing node.
   `"${parameter}" = { dictionary = "known_${index}", probability = ${parameter.startsWith("body.") ? 0.5 : 1.0} }`;
 
 /**
- * The known ids in TOML, as dictionaries, because a fixed value would also replace the value of a link. An operation uses the dictionaries of one
- * block, and those of all operations.
+ * The known ids in TOML, as dictionaries of values, because a fixed value would also replace the value of a link. An operation uses the dictionaries
+ * of its own configuration block and those for all operations.
  */
 function parametersOf(known: readonly Known[], fixed: Readonly<Record<string, string>>): { ofAll: string; ofSome: string } {
   const ofAll = known.flatMap((one, index) => (one.addresses === undefined ? [binding(one, index)] : []));
@@ -67,7 +70,8 @@ export async function expectNoFault(fuzzing: Fuzzing): Promise<number> {
   const { server, address, configuration, leftOut, known, fixed = {}, options = [], hooks = "document_hooks.py" } = fuzzing;
   const folder = temporaryFolder();
   const config = join(folder, "schemathesis.toml");
-  // The checks are in the file and not in an option, because the file also says for which operations a check is left out.
+  // The checks are in the configuration file and not in an option of the command, because the file also says for which operations a check is left
+  // out.
   const off = leftOut.map(({ check }) => `[checks.${check}]\nenabled = false\n`);
   const { ofAll, ofSome } = parametersOf(known, fixed);
   writeFileSync(config, [ofAll, configuration, `[phases.stateful.generation]\nmax-examples = ${SCENARIOS}\n`, ofSome, ...off].join(""));

@@ -162,7 +162,7 @@ test("a read without a node names its headers, and in `clients` it may have no t
     description: "Looks up.\n\nA token may also be in the body, as `access_token`.",
   });
   expect(operation("delete /{version}/{id}", clients).security).toEqual(ways);
-  // D-55: in the response profile `clients`, the operation is on more surfaces.
+  // D-55: in the response profile `clients`, the operation is served on more APIs of the graph.
   expect(operation("get /{id}/notes", clients).servers).toEqual([
     { url: "https://ads.test", description: "The surface ads" },
     { url: "https://base.test", description: "The surface base" },
@@ -205,7 +205,7 @@ test("the document itself names its version, its tags and the schemas that it us
   const { openapi, info, servers, tags, components } = strict;
   expect([openapi, info.version, servers]).toEqual(["3.1.0", "v26.0", [{ url: "https://base.test", description: "The surface base" }]]);
   expect(tags.map(({ name }: { name: string }) => name)).toEqual(["blue_note", "lookup", "page"]);
-  // Each schema comes after the schemas that it refers to.
+  // In the document, each schema comes after the schemas that it refers to.
   expect(Object.keys(components.schemas)).toEqual([
     ...[
       "BlueNote",

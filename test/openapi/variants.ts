@@ -1,10 +1,10 @@
-/** Makes variants of a value that differ from it in one place: at the limits of the schema of that place, and just beyond the limits. */
+/** Makes variants that differ from a value in one nested value, which is at the limits of its schema or just beyond them. */
 export type Json = Readonly<Record<string, unknown>>;
 
 export interface Variant {
-  /** The changed place, e.g. `message.text`. */
+  /** The path of the changed value, e.g. `message.text`. */
   readonly place: string;
-  /** The value at the place; undefined if the variant leaves the value out. */
+  /** The changed value; undefined if the variant leaves the value out. */
   readonly value: unknown;
   readonly params: Json;
 }
@@ -25,7 +25,7 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
 }
 
-/** `document` contains the components to which references lead. */
+/** `document` contains the components to which `$ref` refers. */
 export function variantsOf(params: Json, document: Json, schema: object): Variant[] {
   const resolved = (one: Schema): Schema => {
     if (one.$ref === undefined) return one;
@@ -92,5 +92,5 @@ function valuesFor(schema: Schema, value: unknown): unknown[] {
   }
 }
 
-/** A text of the given length that keeps the form of the value, if the end of the value may be anything. */
+/** A text of the given length that keeps the beginning of the value, if its end may be anything. */
 const fit = (value: unknown, length: number): string => (typeof value === "string" ? value : "x").padEnd(length, "x").slice(0, length);

@@ -11,7 +11,7 @@ function take(): boolean {
     writeFileSync(LOCK, String(process.pid), { flag: "wx" });
     return true;
   } catch {
-    // The lock may belong to a run that was killed. That run may also have removed the lock just now.
+    // The lock of `dist/` may belong to a run that was killed. The other run may also have removed the lock just now.
     const holder = existsSync(LOCK) ? readFileSync(LOCK, "utf8") : "";
     if (holder !== "" && !isRunning(Number(holder))) rmSync(LOCK, { force: true });
     return false;

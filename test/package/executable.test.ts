@@ -50,7 +50,7 @@ test("one file serves the demo world, whatever another project's settings in its
   server.kill("SIGTERM");
   expect(await server.exited).toBe(0);
   expect(existsSync(join(cwd, ".plaza/default.sqlite"))).toBeTrue();
-  // The command as a person types it in that folder.
+  // The command `plaza` as a person types it in that folder.
   expect(await run(cwd, [program, "init"])).toContain(`  ${relative(cwd, program)} start\n`);
 });
 

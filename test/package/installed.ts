@@ -10,7 +10,7 @@ needs("registry");
 
 const ROOT = join(import.meta.dir, "../..");
 
-/** The folder with this process's package, which the next run replaces. */
+/** The folder with the package that this process has made, which the next run replaces. */
 const PACKED = join(ROOT, "node_modules/.cache/packed");
 
 const folders: string[] = [];
@@ -25,7 +25,7 @@ export function newFolder(): string {
   return folder;
 }
 
-/** A PATH with the given folders of programs before those of the machine. */
+/** A PATH that lists the given folders before those of the machine. */
 export const pathWith = (...programs: readonly string[]): string => [...programs, process.env.PATH ?? ""].join(delimiter);
 
 export async function run(cwd: string, command: readonly string[], path = pathWith()): Promise<string> {
@@ -60,7 +60,7 @@ export interface Packed {
 
 let packing: Promise<Packed> | undefined;
 
-/** The package, which is packed once for all test files. */
+/** The package, which one test file packs for all test files. */
 export function packed(): Promise<Packed> {
   packing ??= withDist(pack);
   return packing;
@@ -76,7 +76,9 @@ async function pack(): Promise<Packed> {
   return { tarball, files: files.map(({ path }) => path) };
 }
 
-/** Installs the package. Without scripts, Bun's package has only a placeholder, which Plaza's launcher must work around. */
+/**
+ * Installs the package. If npm runs no install scripts, Bun's package has only a placeholder instead of Bun, which Plaza's launcher must work around.
+ */
 export async function install(tarball: string, { path = pathWith(), scripts = true, beside = [] as readonly string[] } = {}): Promise<string> {
   const consumer = join(newFolder(), "consumer");
   mkdirSync(consumer);
@@ -86,7 +88,10 @@ export async function install(tarball: string, { path = pathWith(), scripts = tr
   return consumer;
 }
 
-/** Starts the package as `npx plaza start`, asks for a label, and ends it by a signal to the launcher. Returns the status of the label's response. */
+/**
+ * Starts the package with `npx plaza start`, requests a label, and ends the server by a signal to the launcher. The promise resolves with the status
+ * of the response for the label.
+ */
 export async function startAndAsk(
   consumer: string,
   path = pathWith(),

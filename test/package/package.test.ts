@@ -24,7 +24,7 @@ test(
     const known =
       /^(bin|dist|docs|worlds|deploy|spec|conformance\/worlds|clients\/pytest-plaza)\/|^(bench\/|conformance\/)?[A-Z]+(\.md)?$|^package\.json$/;
     expect(files.filter((path) => !known.test(path) || /\.tsx?$/.test(path.replace(".d.ts", "")))).toEqual([]);
-    // The same folder may contain an executable of about 100 MB.
+    // The folder `dist/` may also contain an executable of about 100 MB.
     expect(files).not.toContain("dist/plaza");
   },
   INSTALL_MS_MAX,
@@ -56,7 +56,7 @@ test(
     const { scripts, private: isPrivate } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
     expect(isPrivate).toBeUndefined();
     for (const hook of ["preinstall", "install", "postinstall", "prepare"]) expect(scripts).not.toHaveProperty(hook);
-    // Bun is beside the package, where npm puts packages that nothing else needs in another version.
+    // npm has installed Bun in the folder beside the package, as it does for packages that are needed in one version only.
     expect(existsSync(join(consumer, "node_modules/bun"))).toBeTrue();
     const { status, hasConsole, code, stderr } = await startAndAsk(consumer);
     expect({ status, hasConsole, code }).toEqual({ status: 200, hasConsole: true, code: 0 });

@@ -25,7 +25,7 @@ interface Ended {
   readonly output: string;
 }
 
-/** Runs a command of the guide as a reader would who pastes it. */
+/** Runs a command of the guide as a reader who pastes the command would. */
 async function paste(folder: string, command: string, path = pathWith(join(consumer, "node_modules/.bin"))): Promise<Ended> {
   const running = Bun.spawn(["sh", "-c", command], {
     cwd: folder,
@@ -38,7 +38,7 @@ async function paste(folder: string, command: string, path = pathWith(join(consu
   return { code, output: stdout + stderr };
 }
 
-/** The programs of the project that still run. */
+/** The programs that the project has started and that still run. */
 const leftOver = (): string[] =>
   readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -51,7 +51,7 @@ const leftOver = (): string[] =>
       }
     });
 
-/** Expects that no program is left. A server ends as soon as it notices that the runner has ended, but after the runner. */
+/** Expects that the recipe has left no program running. A server ends only after the test runner, as soon as it notices that the runner has ended. */
 async function expectNothingLeft(): Promise<void> {
   for (let tries = 0; tries < 100 && leftOver().length > 0; tries++) await Bun.sleep(50);
   expect(leftOver()).toEqual([]);
@@ -100,7 +100,7 @@ if (isProving) {
   }
 }
 
-/** A copy of the recipe's folder, beside a clone. The fixture is a copy too, because pip builds in its folder. */
+/** A copy of the recipe's folder, in the same folder as a clone. The Python fixture is copied too, because pip writes build files into its folder. */
 function cloneBeside(recipe: string): string {
   const folder = newFolder();
   cpSync(recipe, join(folder, "project"), { recursive: true });
@@ -116,7 +116,7 @@ test(
     const folder = join(consumer, "pytest");
     writeRecipe(folder, "pytest");
     const fixture = newFolder();
-    // pytest writes a cache beside the tests, so these are copies.
+    // pytest writes a cache into the folder of the tests, so it runs on copies of them.
     cpSync(join(ROOT, "clients/pytest-plaza/tests"), join(fixture, "tests"), { recursive: true });
     const environment = join(newFolder(), "python");
     await run(fixture, ["python3", "-m", "venv", environment]);

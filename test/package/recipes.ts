@@ -11,7 +11,7 @@ interface Block {
 
 const SECTION = /^## (.+)$/gm;
 const BLOCK = /^```(\w+)\n([\s\S]*?)^```$/gm;
-/** The first line of a block with a file: `// labels.test.ts` or `# test_labels.py`. */
+/** The first line of a block that contains a file: `// labels.test.ts` or `# test_labels.py`. */
 const FILE_NAME = /^(?:\/\/|#) ([\w.-]+)\n/;
 
 function blocksOf(title: string): Block[] {
@@ -33,13 +33,13 @@ export function writeRecipe(folder: string, ...titles: readonly string[]): void 
   }
 }
 
-/** The commands of a section, in their order. */
+/** The commands of a section of the guide, in their order. */
 export const commandsOf = (title: string): string[] =>
   blocksOf(title)
     .filter(({ language }) => language === "sh")
     .map(({ text }) => text.trim());
 
-/** The command that runs the tests of a section: its last one. */
+/** The command that runs the tests of a section, which is its last command. */
 export function commandOf(title: string): string {
   const command = commandsOf(title).at(-1);
   if (command === undefined) throw new Error(`the section ${title} has no command`);

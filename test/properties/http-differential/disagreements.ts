@@ -1,21 +1,23 @@
 /**
- * The byte streams about which Plaza's reader of HTTP/1.1 and Node's reader may disagree, each with its reason. The rule behind the list: Plaza may
- * refuse a request that Node accepts, if two readers could understand it differently. Plaza never accepts a request that Node does not read, except
- * for the reasons in `broader`.
+ * The byte streams about which Plaza's reader of HTTP/1.1 and Node's reader may disagree, each with its reason. The rule behind the list of
+ * disagreements: Plaza may refuse a request that Node accepts, if two readers could understand the request differently. Plaza never accepts a request
+ * that Node does not read, except for the reasons in `broader`.
  */
 
 export interface SeenRequest {
   readonly method: string;
   readonly target: string;
-  /** Names and values of headers in turn. */
+  /** The names and values of the headers, alternating. */
   readonly headers: readonly string[];
-  /** The body; `null` if the request was not complete or was refused. */
+  /** The request body; `null` if the request was incomplete or was refused. */
   readonly body: string | null;
 }
 
 export interface Outcome {
   readonly requests: readonly SeenRequest[];
-  /** The end of the stream. `closed`: the request was the last one of its connection, and the reader did not read the bytes after it. */
+  /**
+   * How the reading of the stream ended. `closed`: the request was the last one of its connection, and the reader did not read the bytes after it.
+   */
   readonly end: "open" | "closed" | "refused";
   /** The reason for the refusal, in the reader's own words. */
   readonly problem?: string;
@@ -28,18 +30,18 @@ interface NodeRequest extends SeenRequest {
 interface Reason {
   readonly why: string;
   /**
-   * The results of Plaza that the reason allows; undefined in the list if Plaza reads on and Node does not. Without the list, the reason allows any
-   * result.
+   * The results of Plaza that the reason allows; undefined in the list means that Plaza reads on and Node does not. If there is no list of results,
+   * the reason allows any result.
    */
   readonly problems?: readonly (string | undefined)[];
-  /** After this disagreement, the two readers read different requests from the same bytes. For other reasons, one of the readers stops. */
+  /** After this disagreement, the two readers read different requests from the same bytes. With any other reason, one of the two readers stops. */
   readonly diverges?: true;
   explains(disagreement: Disagreement): boolean;
 }
 
 interface Disagreement {
   readonly stream: string;
-  /** The last request that both readers read alike. */
+  /** The last request on which both readers agree. */
   readonly last: SeenRequest | undefined;
   /** The first request that only Node has read. */
   readonly next: NodeRequest | undefined;
@@ -93,7 +95,7 @@ const reasons: readonly Reason[] = [
   {
     why: "RFC 9112, 2.2 asks to ignore one empty line; Node ignores any number of carriage returns and line feeds, in any order",
     problems: ["several empty lines come before the request", NO_METHOD, NO_HEAD],
-    // The text without each single empty line.
+    // The text after each single empty line was removed.
     explains: ({ next, stream }) =>
       next === undefined ? stream.includes("\r\n\r\n") : new RegExp(`[\\r\\n]${next.method} `).test(stream.replace(/(^|\r\n)\r\n(?=[A-Z])/g, "$1")),
   },
@@ -130,7 +132,8 @@ const reasons: readonly Reason[] = [
 ];
 
 /**
- * The reason why the two readers disagree about a stream; undefined if no reason of the list fits. Call it only for streams on which they disagree.
+ * The reason why the two readers disagree about a stream; undefined if no reason of the list fits. The function may be called only for streams about
+ * which the readers disagree.
  */
 export function reasonFor(stream: string, plaza: Outcome, node: Outcome): string | undefined {
   const [read, readByNode] = [complete(plaza), complete(node)];
@@ -145,6 +148,6 @@ export function reasonFor(stream: string, plaza: Outcome, node: Outcome): string
   )?.why;
 }
 
-/** The complete requests, which a server would handle. */
+/** The complete requests of the stream, which a server would handle. */
 export const complete = ({ requests }: Outcome): readonly SeenRequest[] =>
   requests.filter(({ body }) => body !== null).map(({ method, target, headers, body }) => ({ method, target, headers, body }));

@@ -13,9 +13,9 @@ import { httpStreams } from "./streams.ts";
 const STREAMS = tries(5_000, 200_000);
 const BATCH = 5_000;
 const ORACLE = join(import.meta.dir, "node-oracle.mjs");
-/** The seed of the streams. Every test run has the same streams; each proof has other streams. */
+/** The seed of the streams. Every test run generates the same streams, and each proof generates other ones. */
 const SEED = isProving ? Math.floor(performance.timeOrigin) % 1_000_000 : 1;
-/** No limit, because Node has no limit of its own for bodies. */
+/** Plaza's reader gets no limit for bodies here, because Node has no such limit. */
 const BODY_BYTES_MAX = Number.MAX_SAFE_INTEGER;
 
 async function readByNode(streams: readonly (readonly string[])[]): Promise<Outcome[]> {
@@ -55,7 +55,7 @@ test(`${STREAMS} generated streams, seed ${SEED}`, async () => {
     for (const [index, pieces] of streams.entries()) {
       const node = outcomes[index] as Outcome;
       let plaza = await readByPlaza(pieces);
-      // Plaza judges a line when the line is complete; Node judges each byte.
+      // Plaza checks a line of a request when the line is complete, and Node checks each byte as it arrives.
       if (plaza.end === "open" && node.end === "refused") plaza = await readByPlaza([...pieces, "\r\n\r\n"]);
       requestCount += complete(plaza).length;
       if (isSame(plaza, node)) continue;
@@ -66,7 +66,7 @@ test(`${STREAMS} generated streams, seed ${SEED}`, async () => {
   }
   console.log(`${requestCount} requests read; disagreements:`, Object.fromEntries(found));
   expect(unexplained.slice(0, 5)).toEqual([]);
-  // The streams are worth comparing: most of them have valid requests, and many have invalid ones.
+  // The streams test enough if most of them have valid requests and many have invalid ones.
   expect(requestCount).toBeGreaterThan(STREAMS / 2);
   expect(found.size).toBeGreaterThan(3);
 }, 3_600_000);

@@ -1,6 +1,7 @@
 /**
- * Runs on Node, not on Bun: shows how Node's own HTTP server reads a stream of bytes. Each line of the input is a JSON array of pieces in Latin-1.
- * Each line of the output has the requests, with the body `null` if it was not complete, and the end of the stream.
+ * Runs on Node, not on Bun: shows how Node's own HTTP server reads a stream of bytes. Each line of the program's input is a JSON array of pieces of a
+ * stream, in Latin-1. Each line of the program's output has the requests of a stream, with the body `null` for an incomplete request, and how the
+ * stream ended.
  */
 import { createServer } from "node:http";
 import { createInterface } from "node:readline";
@@ -9,7 +10,8 @@ import { Duplex } from "node:stream";
 /** The number of streams that are read at the same time. */
 const AT_ONCE = 100;
 
-// Without this option, Node would return 400 for a missing Host without an event. Here, `take` refuses such a request visibly.
+// Without this option, Node would respond with 400 to a request without Host, and emit no event. With this option, `take` gets such a request, and
+// refuses it so that the output shows the refusal.
 const server = createServer({ maxHeaderSize: 131_072, headersTimeout: 0, requestTimeout: 0, keepAliveTimeout: 0, requireHostHeader: false });
 server.timeout = 0;
 server.maxHeadersCount = 0;
@@ -23,7 +25,7 @@ function take(request, response) {
   outcome.requests.push(seen);
   const parts = [];
   request.on("data", (part) => parts.push(part));
-  // The event clientError has the reason why a body is refused.
+  // Node's event `clientError` has the reason why a request body is refused.
   request.on("error", () => {});
   request.on("end", () => {
     seen.body = Buffer.concat(parts).toString("latin1");
@@ -36,7 +38,7 @@ server.on("connect", (_request, socket) => refuse(socket, "CONNECT"));
 server.on("clientError", (error, socket) => refuse(socket, error.code));
 
 function refuse(socket, code) {
-  // The socket stays open, because complete requests may still be on their way to `take`.
+  // The code leaves the socket open, because complete requests may still be on their way to `take`.
   if (socket.outcome.end === "open") Object.assign(socket.outcome, { end: "refused", problem: code });
 }
 

@@ -1,4 +1,4 @@
-/** Generates streams of bytes for readers of HTTP/1.1: valid and changed requests, cut at random places. All text is Latin-1. */
+/** Generates streams of bytes for readers of HTTP/1.1: valid and changed requests, cut at random places. All text of the streams is Latin-1. */
 import fc from "fast-check";
 
 const token = fc.constantFrom("X", "x-a", "Accept", "Cookie", "X_1", "!#$%&'*+-.^_`|~");
