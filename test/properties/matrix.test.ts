@@ -12,7 +12,7 @@ import type { TestPlaza, TestResponse } from "#harness/plaza";
 import { READ_SCOPES } from "#harness/scopes";
 import { nodeId } from "#kernel/ids";
 
-/** Sends the request with one token in every place, so that a refusal is about the token itself. */
+/** Sends the request with one token in every place where tokens may stand, so that a refusal concerns the token itself. */
 function requestWith(plaza: TestPlaza, endpoint: Endpoint, token: string): Promise<TestResponse> {
   const { access, served, nodeType } = endpoint;
   const id = nodeType === undefined ? undefined : nodeOfType[nodeType];
@@ -24,12 +24,12 @@ function requestWith(plaza: TestPlaza, endpoint: Endpoint, token: string): Promi
   return plaza.request(served?.contract.method ?? "GET", path, { surface, token, headers: { "x-forwarded-for": "192.0.2.1" } });
 }
 
-/** The endpoints of the profile strict, which does not have those of the profile `clients` alone. */
+/** The endpoints of the profile `strict`, without those that only the profile `clients` has. */
 const endpointsOf = ({ registry }: TestPlaza): readonly Endpoint[] => registry.endpoints.filter(({ access }) => access.surfaces.length > 0);
 
 const errorOf = ({ body }: TestResponse) => body?.error ?? body;
 
-/** Expects a refusal because of the caller, or the response for a node that does not exist. */
+/** Expects that the server refuses the caller, or responds as for a node that does not exist. */
 function expectRefusal(endpoint: Endpoint, who: string, response: TestResponse): void {
   const { code, error_subcode } = errorOf(response);
   const isRefusal = [10, 104, 190, 200, 803].includes(code) || (code === 100 && error_subcode === 33);
@@ -109,7 +109,7 @@ for (const database of databaseKinds) {
       expectNothingChanged(async (plaza) => {
         for (const endpoint of endpointsOf(plaza)) {
           const { access, nodeType, served } = endpoint;
-          // The data of an app, of a token, or of the public map is not data of a person.
+          // The data of an app, of a token, or of the public map does not belong to a person.
           if ((served?.contract.method ?? "GET") !== "GET" || nodeType === undefined || nodeType === "app") continue;
           for (const kind of access.policy.kinds) {
             const read = async (data_access_expires_at: number) => {

@@ -1,6 +1,6 @@
 /**
- * Checks every operation, in both response profiles and in all notations: a request that is sent by itself and the same request as a part of a batch
- * get the same status, body and headers, and leave equal worlds. The two requests go to two worlds that begin alike.
+ * Checks every operation, in both response profiles and in all notations: a request sent by itself and the same request in a batch get the same
+ * status, body and headers, and leave equal worlds. The two requests go to two worlds that are equal at first.
  */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
@@ -15,7 +15,7 @@ import { tries } from "#harness/proof";
 import { findHeader } from "#kernel/http-text/headers";
 import { buildRegistry } from "#main";
 
-/** The number of requests to one pair of worlds. */
+/** The number of requests that are sent to one pair of worlds. */
 const REQUESTS = 20;
 
 interface Drawn {
@@ -49,7 +49,7 @@ const nameOf = (endpoint: Endpoint) =>
     )
     .map(([name, suffix]) => name + suffix);
 
-/** Pairs as a form writes them, both valid and invalid. */
+/** Pairs of names and values as a form writes them, both valid and invalid. */
 const pairsOf = (endpoint: Endpoint) =>
   fc
     .array(
@@ -133,7 +133,7 @@ const bearer = ({ kind }: Drawn["tokens"]) => `Authorization: Bearer full-${kind
 const tokenPairs = ({ kind, places }: Drawn["tokens"]) => places.map((place) => `${place}=full-${kind}`);
 const surfaceOf = (drawn: Drawn) => endpointOf(drawn).access.surfaces[0] ?? "base";
 
-/** The request that the HTTP layer would make of these bytes. */
+/** The request that the HTTP layer would make of the bytes of an HTTP request. */
 function received(drawn: Drawn, method: string, path: string, pairs: readonly string[], lines: readonly string[], body: string): GraphRequest {
   const headers = lines.flatMap((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trim()]);
   const queryText = pairs.filter((pair) => pair !== "").join("&");
@@ -167,7 +167,7 @@ async function direct(plaza: TestPlaza, drawn: Drawn) {
   };
 }
 
-/** Sends the request as a part of a batch. Its tokens are either in the part's own places, or in those of the batch. */
+/** Sends the request as one request of a batch. The tokens are either in the request inside the batch, or in the request that carries the batch. */
 async function asPart(plaza: TestPlaza, drawn: Drawn) {
   const { method, query, headers, body, tokens, isObject } = drawn;
   const isOwn = tokens.by === "part" && tokens.places.length > 0;
@@ -213,6 +213,6 @@ test("a request has the same response and effect by itself and as a part of a ba
     ),
     { numRuns: tries(15, 250) },
   );
-  // Some requests succeed, so that the test does not compare only refusals.
+  // Some requests succeed, because the test must not compare refusals only.
   expect([...statuses]).toContain(200);
 }, 3_000_000);

@@ -1,6 +1,6 @@
 /**
  * Checks that no secret of a world is in stored or shown data afterwards: in the request log, the program's log, deliveries, app events, metrics,
- * errors, traces and the database. The world and the requests are random. The requests have secrets in the places for secrets, in any encoding.
+ * errors, traces and the database. The world and the requests are random. The requests have secrets where secrets are expected, in any encoding.
  */
 import { afterEach, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
@@ -18,7 +18,7 @@ import { endAll, newFolder, type RunningPlaza, startPlaza } from "../cli/plaza-p
 
 afterEach(endAll);
 
-/** A secret is so long that it is found nowhere by chance, and has no character that an encoding changes. */
+/** The secrets are so long that they are found nowhere by chance, and have no character that an encoding changes. */
 const secret = fc.stringMatching(/^[A-Za-z0-9]{24}$/);
 const secretsOfWorld = fc.record({
   ...{ control_key: secret, app_secret: secret, other_app_secret: secret, verify_token: secret, stream_key: secret },
@@ -89,7 +89,7 @@ const percentEncoded = (text: string, encoded: readonly boolean[]): string =>
 const jsonEscaped = (text: string, escaped: readonly boolean[]): string =>
   `"${[...text].map((c, i) => (escaped[i % escaped.length] ? `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}` : c)).join("")}"`;
 
-/** The parameters that the request needs. They are the same in every kind of body. */
+/** The parameters that the request needs. These parameters are the same in every type of request body. */
 const useful = (callback: string): Readonly<Record<string, string>> => ({
   ...{ page_label_name: "vip", name: "Bo", profile_picture_url: "https://example.com/bo.png", regenerate_stream_key: "false", title: "Opening" },
   ...{ object: "page", fields: "live_videos", callback_url: callback, override_callback_uri: callback },
@@ -194,7 +194,7 @@ const decoded = (text: string): string =>
     .replace(/\\+u([0-9a-f]{4})/gi, (_, digits) => String.fromCharCode(Number.parseInt(digits, 16)))
     .replace(/%([0-7][0-9a-f])/gi, (_, digits) => String.fromCharCode(Number.parseInt(digits, 16)));
 
-/** The names of the secrets in a text, which is read in every encoding. */
+/** The names of the secrets that a text contains; the text is read in every encoding. */
 function foundIn(text: string, secrets: Readonly<Record<string, string>>): string[] {
   const readings = [text];
   for (let depth = 0; depth < 4; depth++) readings.push(decoded(readings.at(-1) as string));
@@ -226,7 +226,7 @@ async function expectNoSecretKept(database: DatabaseKind, secrets: Secrets, plan
   const traces = collector.texts.join("\n");
   const found = { shown: foundIn(shown, all), log: foundIn(stderr, all), stored: foundIn(stored, all), traces: foundIn(traces, all) };
   expect(found).toEqual({ shown: [], log: [], stored: [], traces: [] });
-  // These checks show that the texts are the ones that would contain the secrets.
+  // These checks show that the searched texts are those that would contain the secrets.
   expect(shown).toContain("…");
   expect(stderr).toContain('"msg":"request"');
   expect(stored).toContain("label 5003");

@@ -1,6 +1,6 @@
 /**
- * Checks that a selection inside a response shows the same as the caller's own read. Over random worlds, callers and fields, each referenced node and
- * each edge is read in both ways (D-38).
+ * Checks that a selection inside a response shows the same data as the caller's own read of the selected node. In random worlds, with random callers
+ * and fields, the test reads each referenced node and each edge in both ways (D-38).
  */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -15,7 +15,7 @@ const USERS = ["3001", "3002"];
 const PAGES = ["2001", "2002"];
 const ACCOUNTS = ["4001", "4002"];
 const TASKS = ["CREATE_CONTENT", "MESSAGING"];
-/** A time before the world's time. */
+/** A time that is earlier than the world's present time. */
 const PAST = 1_700_000_000;
 
 const each = <T, U>(list: readonly T[], arbitrary: fc.Arbitrary<U>) => fc.array(arbitrary, { minLength: list.length, maxLength: list.length });
@@ -85,7 +85,7 @@ function within(name: string, field: Field | undefined, draw: fc.GeneratorValue,
   return isPlain ? name : `${name}{${selectionOf(inner, draw, depth - 1)}}`;
 }
 
-/** D-20: whether the response is that of a node that does not exist. Some versions respond to a bare id in the same way as H7. */
+/** D-20: whether the response is the one for a node that does not exist. Some API versions respond to a bare id in the same way as H7. */
 const isMissing = ({ status, body }: TestResponse): boolean => status !== 200 && (body.error.error_subcode === 33 || body.error.code === 803);
 const problemOf = ({ status, body }: TestResponse) => ({
   status,
@@ -97,7 +97,7 @@ const problemOf = ({ status, body }: TestResponse) => ({
 const isUnknownField = ({ status, body }: TestResponse): boolean =>
   status === 400 && body.error.message.includes("names a field that does not exist");
 
-/** The fields of a node that lead to another read, with the path of that read. */
+/** The fields of a node that lead to another node or list, with the path of the read of that node or list. */
 function partsOf(plaza: TestPlaza, type: string, id: string, drawn: Drawn) {
   const { set } = plaza.registry.types.find((known) => known.type === type)?.reading ?? {};
   const of = { waba: "4001", destination_waba: drawn.destination } as Record<string, string | undefined>;

@@ -1,4 +1,7 @@
-/** Checks over random worlds that the accounts, intents and labels of strangers are invisible. The world files tell what a caller may see. */
+/**
+ * Checks in random worlds that strangers cannot see the accounts, intents and labels of others. The test derives from the world files what a caller
+ * may see.
+ */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { openPlaza } from "#harness/plaza";

@@ -1,6 +1,7 @@
 /**
- * Checks that a node that a caller may not see leaves no trace. The same request goes to a whole world, and to a world without the nodes that the
- * caller may not know of. The responses are equal, byte for byte, except for the trace id (D-14, D-20, D-90, D-93).
+ * Checks that a node that a caller may not see leaves no trace in responses. The test sends each request to a whole world, and to a copy without the
+ * nodes whose existence the caller may not know. The responses of the two worlds are equal, byte for byte, except for the trace id (D-14, D-20, D-90,
+ * D-93).
  */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -12,7 +13,7 @@ import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { tries } from "#harness/proof";
 import { READ_SCOPES as scopes } from "#harness/scopes";
 
-/** Callers: tokens of another app, and of people and pages who have nothing to do with the hidden nodes. */
+/** The callers: tokens of another app, and of people and pages who have nothing to do with the hidden nodes. */
 const principals = {
   app: {},
   user: { user: "3002" },
@@ -38,7 +39,7 @@ const credential = fc.constantFrom(undefined, "unknown", "", ...tokens.map(({ to
 
 const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.oneof({ weight: 6, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: value });
 
-/** Requests to an endpoint's own address, sometimes with another id, edge, method or surface. */
+/** Requests to the path of an endpoint, sometimes with another id, edge, method or API of the graph. */
 const requests = (endpoints: readonly Endpoint[]) => {
   const edges = endpoints.map(({ served }) => served?.contract.edge ?? "");
   return fc.record({
@@ -65,7 +66,7 @@ async function send(plaza: TestPlaza, drawn: Drawn) {
   const { method = served?.contract.method ?? "GET", surface = access.surfaces[0] ?? "base", edge = served?.contract.edge ?? "" } = drawn;
   const { access_token = everywhere, oauth_token = everywhere, body_token = everywhere, bearer = everywhere } = drawn;
   const id = drawn.id ?? (nodeType === undefined ? "4999" : nodeOfType[nodeType]);
-  // D-13 [clients]: an app that is not subscribed subscribes itself with this request, so it may know of the account.
+  // D-13 [clients]: with this request, an app that is not subscribed subscribes itself, so it may know that the account exists.
   fc.pre(plaza.world.profile === "strict" || method !== "POST" || edge !== "subscribed_apps");
   const path = `${surface === "base" || surface === "ads" ? version : ""}${prefix}/${id}${edge === "" ? "" : `/${edge}`}`;
   const { status, headers, body } = await plaza.request(method, path, {

@@ -18,9 +18,9 @@ import { taken, world } from "#openapi/samples";
 const TABLE = join(import.meta.dir, "who-may-write.md");
 const ARTEFACTS = join(import.meta.dir, "../../test-artefacts");
 
-/** A caller, by the kind of token with which the caller comes. */
+/** A caller, identified by the type of token with which the caller sends requests. */
 interface Caller {
-  /** The caller is a person who uses the first app. An app token is not a person's. */
+  /** The caller is a person who uses the first app. An app token belongs to no person. */
   readonly isPerson?: true;
   readonly app: string;
   readonly user?: string;
@@ -42,7 +42,7 @@ const fieldOf: Readonly<Record<TokenKind, Exclude<keyof Caller, "isPerson">>> = 
   ...{ app: "app", user: "user", system_user: "user", page: "page", social_user: "social_account", microblog_user: "microblog_user" },
 };
 
-/** Another page, account and business have everything that the first ones have. */
+/** The second page, account and business have everything that the first ones have. */
 const wholeWorld = {
   ...world,
   users: [...world.users, { id: "3003", name: "Foreign" }, { id: "3004", name: "Competitor" }, { id: "3005", name: "Developer" }],
@@ -125,6 +125,7 @@ test("only those write whose right it is", async () => {
   const table = `# Who may write\n\n${tables.join("\n\n")}\n`;
   mkdirSync(ARTEFACTS, { recursive: true });
   writeFileSync(join(ARTEFACTS, "who-may-write.md"), table);
-  // If this fails, read each changed line of test-artefacts/who-may-write.md. If the changed line is right, copy the file.
+  // If this check fails, read each changed line of test-artefacts/who-may-write.md. If the changed line is right, copy the file to
+  // `who-may-write.md`.
   expect(table).toBe(readFileSync(TABLE, "utf8"));
 }, 600_000);

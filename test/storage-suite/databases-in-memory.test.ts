@@ -70,7 +70,7 @@ test("files are readable only by their owner, separate for two servers, and dele
   await write(other, "still there");
 });
 
-/** Runs a program in another process that opens a world in memory and continues with `then`. Returns the files of the program. */
+/** Runs a program in another process that opens a world in memory and then runs the code in `then`. Returns the files of the program. */
 async function programWith(then: string) {
   const text = `
     const { openDatabase } = await import("#storage/open");

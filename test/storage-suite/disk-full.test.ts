@@ -1,11 +1,11 @@
-/** Checks a disk that is full when SQLite commits. The system's limit on the size of a file plays the full disk. */
+/** Checks a disk that is full when SQLite commits. The system's limit on the size of a file takes the role of the full disk. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { append, sql } from "#storage/sql";
 import { openSqlite } from "#storage/sqlite/open";
 import { cleanUp, closedAfterwards, notes, temporaryFolder } from "./stores.ts";
 
-/** The limit in blocks of 512 bytes, as the shell counts: 2 MB. */
+/** The limit on the size of a file in blocks of 512 bytes, as the shell counts: 2 MB. */
 const LIMIT_BLOCKS = 4_000;
 
 interface Report {
@@ -21,7 +21,7 @@ describe("disk full", () => {
 
   test("a group is stored or refused as a whole, readers continue, and later writes succeed", async () => {
     const folder = temporaryFolder();
-    // The signal of the limit is ignored, so that the write itself fails, as on a full disk.
+    // The process ignores the signal of the limit, so that the write itself fails, as on a full disk.
     const script = `trap '' XFSZ; ulimit -S -f ${LIMIT_BLOCKS}; exec "$0" "$@"`;
     const child = Bun.spawn(["sh", "-c", script, process.execPath, join(import.meta.dir, "fill-disk.ts"), folder], {
       stdout: "pipe",
@@ -39,7 +39,7 @@ describe("disk full", () => {
     // Every acknowledged write is stored, and no refused write is stored.
     const ids = stored.map(({ id }) => id);
     expect([...responded, ...afterwards].sort((a, b) => a - b)).toEqual(ids);
-    // No change was announced and no action ran for a refused write.
+    // For a refused write, the server announced no change and ran no action.
     expect(announced.sort((a, b) => a - b)).toEqual(ids);
     expect(acted.sort((a, b) => a - b)).toEqual(ids);
   }, 30_000);

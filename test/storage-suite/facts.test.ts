@@ -6,8 +6,8 @@ import { sql } from "#storage/sql";
 import { becomesTrue, describeDrivers, openNew } from "./stores.ts";
 
 /**
- * The names of the facts as they are heard. If the database did not respond for a moment, the fact that everything may have changed can come at any
- * time.
+ * The names of the announced changes, in the order in which the process hears them. If the database did not respond for a moment, the notice that
+ * everything may have changed can arrive at any time.
  */
 function listen(database: Database): string[] {
   const heard: string[] = [];
@@ -62,7 +62,7 @@ describeDrivers("facts", (driver) => {
   });
 });
 
-/** A database that only announces changes. */
+/** A database that does nothing but announce changes. */
 function announcer() {
   const listeners: ((kind: string | undefined, key: string | undefined) => void)[] = [];
   return {

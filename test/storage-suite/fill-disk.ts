@@ -1,6 +1,6 @@
 /**
- * disk-full.test.ts runs this file as another process, under a limit on the size of files. The program writes groups until some are refused, then has
- * the limit lifted and writes once more. The program prints the acknowledged and the refused writes.
+ * disk-full.test.ts runs this file as another process, under a limit on the size of files. The program writes groups until some writes are refused;
+ * then the limit is lifted, and the program writes once more. The program prints the acknowledged and the refused writes.
  */
 import { execFileSync } from "node:child_process";
 import { GraphError } from "#kernel/errors";
@@ -12,7 +12,7 @@ import { notes } from "./stores.ts";
 const database = await openSqlite({ folder: process.argv[2] as string, migrations: [notes] });
 const responded: number[] = [];
 const refusals: Record<string, number> = {};
-/** The ids that were announced as changed, and the ids whose write had an action after its commit. */
+/** The ids that were announced as changed, and the ids for whose write an action ran after the commit. */
 const announced: number[] = [];
 const acted: number[] = [];
 database.onInvalidate((_kind, key) => announced.push(Number(key)));
@@ -45,14 +45,14 @@ async function writeGroup(responses: number[], texts: string): Promise<number> {
 let groupsRefused = 0;
 for (let group = 0; group < 200 && groupsRefused < 3; group++) {
   const refused = await writeGroup(responded, "x".repeat(2_000));
-  // Small groups fit into the page cache of the database, so the commit fails, and it fails for all writes of the group.
+  // Small groups fit into the page cache of the database, so the commit fails, and all writes of the group fail with it.
   if (refused !== 0 && refused !== 50) throw new Error(`${refused} of a group of 50 were refused`);
   if (refused > 0) groupsRefused++;
   const row = await database.reader.get<{ count: number }>(sql`SELECT COUNT(*) AS count FROM notes`);
   if (row?.count !== responded.length) throw new Error(`${row?.count} rows are stored, ${responded.length} writes were acknowledged`);
 }
 if (groupsRefused < 3) throw new Error("no write reached the limit");
-// One body writes more than the page cache holds, so that a statement in the middle of the group fails.
+// One write is larger than the page cache, so that a statement in the middle of the group fails.
 const sizes = [1, 5_000, 1];
 await Promise.allSettled(
   sizes.map((rows) => {

@@ -55,7 +55,7 @@ describe("data folder", () => {
       await expect(open(folder, world)).rejects.toThrow(`in use by another running process (${child.pid})`);
       ms.push(performance.now() - start);
     }
-    // A busy machine may be late once. A process that waits for the other process is late each time.
+    // On a busy machine, one attempt may be late. A process that waits for the other process to end the use of the folder would be late every time.
     expect(Math.min(...ms)).toBeLessThan(500);
     child.kill("SIGKILL");
     await child.exited;
@@ -101,7 +101,7 @@ describe("data folder", () => {
     const settings = (database: Database) =>
       database.write(async (tx) => ({ ...(await tx.get(sql`PRAGMA synchronous`)), ...(await tx.get(sql`PRAGMA journal_mode`)) }));
     const folder = temporaryFolder();
-    // The value 2 is FULL, and 0 is OFF.
+    // In SQLite's `synchronous`, the value 2 is FULL, and 0 is OFF.
     for (let opened = 0; opened < 2; opened++) {
       const database = await open(folder);
       expect(await settings(database)).toEqual({ synchronous: 2, journal_mode: "wal" });
@@ -159,7 +159,7 @@ describe("data folder", () => {
       }
     };
     await writeMegabytes(60);
-    // The limit is 16 MB plus the writes of the last group.
+    // The limit of the file's size is 16 MB plus the writes of the last group.
     expect(logBytes()).toBeLessThan(24_000_000);
     await database.snapshot(() => writeMegabytes(40));
     expect(logBytes()).toBeGreaterThan(40_000_000);

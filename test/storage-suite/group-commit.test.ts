@@ -52,7 +52,7 @@ describe("group commit", () => {
     expect(groups).toEqual([3, 1]);
     expect(await database.reader.get(count)).toEqual({ count: 10_500 });
     groups.length = 0;
-    // The number of statements is exactly the number that a group takes.
+    // The number of statements is exactly the number that fits into a group.
     const half = async (tx: Transaction) => {
       for (let statement = 0; statement < 2_500; statement++) await tx.run(sql`UPDATE notes SET amount = 1 WHERE id = ${1}`);
     };
@@ -74,7 +74,7 @@ describe("group commit", () => {
         );
         const found = await database.reader.get(sql`SELECT 1 AS one FROM notes WHERE id = ${id}`);
         expect(found !== undefined).toBe(!isRefused);
-        // Refused bodies also end only now, because a write of an earlier body may be the reason of the refusal.
+        // Refused writes of the group also end only now, because a write of an earlier one may be the reason of the refusal.
         expect(await database.reader.get(count)).toEqual({ count: 100 });
       }),
     );
@@ -135,7 +135,7 @@ describe("group commit", () => {
       expect(response).toMatchObject({ status: "rejected", reason: { message: "the body of a write awaited something other than its transaction" } });
     }
     await Promise.all(others);
-    // The body that waited too long continues, but writes nothing.
+    // The transaction function that waited too long continues, but writes nothing.
     elsewhere.resolve();
     await nextTurn();
     const stored = await database.reader.all<{ id: number }>(sql`SELECT id FROM notes WHERE id < ${10} ORDER BY id`);

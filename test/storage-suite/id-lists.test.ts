@@ -8,7 +8,7 @@ import { describeDrivers, openNew } from "./stores.ts";
 const idOf = (index: number): string => String(9_007_199_254_740_000n + BigInt(index) * 3n);
 
 const STORED = 600;
-/** Lists of stored and other ids. Some ids are in a list twice, and some lists have more ids than one statement takes. */
+/** Random lists of stored and other ids. Some ids are in a list twice, and some lists have more ids than one statement takes. */
 const indexes = fc.oneof(
   fc.array(fc.nat({ max: 2 * STORED }), { maxLength: 20 }),
   fc.array(fc.nat({ max: 2 * STORED }), { minLength: 1_000, maxLength: 1_500, size: "max" }),

@@ -64,7 +64,7 @@ describeDrivers("keyset paging", (driver) => {
               stayed.delete(note.id);
             }
           });
-        // A cursor behind the last row: above every text, and below every id.
+        // A cursor behind the last row, which is above every text and below every id.
         const end = order === newestFirst ? ["0"] : ["\u{10ffff}".repeat(4), "0"];
         let seen: Note[] = [];
         let page = await read(database, order, isBackward ? { limit, before: end } : { limit });
@@ -127,7 +127,7 @@ describeDrivers("keyset paging", (driver) => {
     expect(await ids({ limit: 2, after: ["4"] })).toEqual([3, 2, true, false]);
     expect(await ids({ limit: 1, after: ["4"] })).toEqual([3, true, true]);
     expect(await ids({ limit: 2, before: ["2"] })).toEqual([4, 3, false, true]);
-    // The cursor's own row is also a way back, even if it is the only row.
+    // The row of the cursor is also a row to which the caller can go back, even if it is the only row.
     await database.write((tx) => tx.run(sql`DELETE FROM notes WHERE id <> ${3}`));
     expect([await ids({ limit: 2, after: ["3"] }), await ids({ limit: 2, before: ["3"] })]).toEqual([
       [true, false],

@@ -45,13 +45,14 @@ describeDrivers("locks", (driver) => {
       database.write(async (tx) => {
         runs++;
         await tx.lock("notes", first);
-        // The wait is long enough for the other transaction to take its first lock too.
+        // The wait is so long that the other transaction can take its first lock too.
         if (driver.name === "postgres") await tx.get(sql`SELECT CAST(pg_sleep(0.2) AS TEXT) AS slept`);
         await tx.lock("notes", second);
         return tx.run(sql`INSERT INTO notes (id, list) VALUES (${id}, ${"a"})`);
       });
     expect(await Promise.all([both("a", "b", 1), both("b", "a", 2)])).toEqual([1, 1]);
-    // PostgreSQL ends one of the transactions. If that transaction takes its locks again before the other one wakes up, they deadlock once more.
+    // PostgreSQL ends one of the two deadlocked transactions. If the ended transaction takes its locks again before the other one wakes up, the two
+    // deadlock once more.
     expect(runs)[driver.name === "postgres" ? "toBeGreaterThanOrEqual" : "toBe"](driver.name === "postgres" ? 3 : 2);
     expect(await database.reader.get(sql`SELECT COUNT(*) AS count FROM notes`)).toEqual({ count: 2 });
   });

@@ -69,7 +69,7 @@ describeDrivers("migrations", (driver) => {
     });
     await before.close();
     const fill = "UPDATE letters SET body = 'filled' WHERE id IN (SELECT l.id FROM letters l WHERE l.body = 'short' ORDER BY l.id LIMIT ?)";
-    // The migration fails at one row, which is in the third batch or later.
+    // The migration fails at one row, and this row is in the third batch or later.
     const fails = `${fill} AND CAST(CASE WHEN id = 1600 THEN 'x' ELSE '0' END AS INTEGER) = 0`;
     const failing =
       driver.name === "sqlite"

@@ -1,11 +1,11 @@
-/** Checks the saved states of a world: which data comes back, which data stays, and how other processes learn of it. */
+/** Checks the saved states of a world: which data a restore brings back, which data stays, and how other processes hear of the restore. */
 import { expect, test } from "bun:test";
 import { type FeatureMigrations, StateOutdated } from "#storage/database";
 import { sql } from "#storage/sql";
 import { openSqlite } from "#storage/sqlite/open";
 import { becomesTrue, closedAfterwards, describeDrivers, notes } from "./stores.ts";
 
-/** One table belongs to the world, too, and one to the server. */
+/** The table `lists` belongs to the world, as `notes` does, and the table `keys` belongs to the server. */
 const lists: FeatureMigrations = {
   feature: "lists",
   migrations: [{ name: "lists", statements: ["CREATE TABLE lists (list TEXT NOT NULL PRIMARY KEY, id BIGINT)"] }],
@@ -16,7 +16,7 @@ const keys: FeatureMigrations = {
   migrations: [{ name: "keys", statements: ["CREATE TABLE keys (name TEXT NOT NULL PRIMARY KEY)"] }],
 };
 const migrations = [notes, lists, keys];
-/** The migrations of a newer version of the program. */
+/** The migrations that a newer version of the program has. */
 const newer = [
   ...[notes, keys],
   { ...lists, migrations: [...lists.migrations, { name: "more", statements: ["ALTER TABLE lists ADD COLUMN more TEXT NOT NULL DEFAULT 'm'"] }] },
@@ -107,7 +107,7 @@ describeDrivers("saved states", (driver) => {
     }
     const listed = await database.listStates();
     expect(listed.map(({ name }) => name)).toEqual(["Some-name_1.0", "a", "b"]);
-    // The time is that of the database's clock, or of the file system's clock, which is only as precise as its ticks.
+    // The time of saving comes from the database's clock, or from the file system's clock, which is only as precise as its ticks.
     for (const { saved_ms } of listed) expect(saved_ms).toBeWithin(fromMs - 1_000, Date.now() + 1_000);
     expect([await database.deleteState("a"), await database.deleteState("a"), await database.deleteState("c")]).toEqual([true, false, false]);
     expect((await database.listStates()).map(({ name }) => name)).toEqual(["Some-name_1.0", "b"]);

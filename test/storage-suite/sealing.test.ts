@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { deriveKey, masterKeyId, SealBroken, Sealer } from "#storage/sealing";
 
 const master = fc.uint8Array({ minLength: 32, maxLength: 64 });
-// Texts without lone surrogates, because these have no UTF-8 and never reach a store (D-21).
+// The texts have no lone surrogates, because these have no UTF-8 form and never reach a database (D-21).
 const text = fc.string({ unit: "binary" });
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
@@ -80,7 +80,7 @@ describe("sealing", () => {
   });
 
   test("keys are derived as in RFC 5869", () => {
-    // Test case 3 of the RFC (no salt, no info) gives these first 32 bytes.
+    // Test case 3 of the RFC (without salt and info) gives these first 32 bytes.
     expect(hex(deriveKey(new Uint8Array(22).fill(0x0b), ""))).toBe("8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d");
   });
 

@@ -23,7 +23,7 @@ export const notes: FeatureMigrations = {
   ],
 };
 
-/** The storage of a database. A test may open it several times; on PostgreSQL also several times at once. */
+/** A database that a test opens. A test may open the database several times; on PostgreSQL also several times at once. */
 interface Store {
   open(migrations?: readonly FeatureMigrations[]): Promise<Database>;
 }
@@ -68,13 +68,13 @@ const postgres: Driver = {
   name: "postgres",
   newStore: async () => {
     const { url } = await sharedPostgres();
-    // The name has capital letters and a dash, because names must be quoted everywhere.
+    // The schema's name has capital letters and a dash, because every statement must quote names.
     const schema = `plaza_Suite-${++schemas}-${process.pid}`;
     return { open: async (migrations = [notes]) => closedAfterwards(await openPostgres({ url, schema, migrations, limits: { connections: 6 } })) };
   },
 };
 
-/** Declares the same tests for each driver. */
+/** Declares the same tests for the driver of each database. */
 export function describeDrivers(title: string, tests: (driver: Driver) => void): void {
   for (const driver of [sqlite, postgres].filter(({ name }) => databaseKinds.includes(name))) {
     describe(`${title} (${driver.name})`, () => {
@@ -91,8 +91,8 @@ export async function openNew(driver: Driver): Promise<Database> {
 const TURN_MS = 5;
 
 /**
- * Waits until `isTrue` returns true, up to `limitMs`, and returns whether it did. The limit is counted in turns of this process: on a busy machine,
- * other processes have less time as well.
+ * Waits until `isTrue` returns true, up to `limitMs`, and returns whether it did. The wait is counted in turns of this process, because on a busy
+ * machine other processes have less time as well.
  */
 export async function becomesTrue(isTrue: () => boolean | Promise<boolean>, limitMs: number): Promise<boolean> {
   for (let turn = 0; turn < limitMs / TURN_MS; turn++) {

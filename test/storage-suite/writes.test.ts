@@ -34,9 +34,9 @@ describeDrivers("writes", (driver) => {
   test("a statement that nobody awaits is stored with all others or undoes them, in any position", async () => {
     const database = await openNew(driver);
     await database.write((tx) => tx.runOne(insert(1)));
-    // This insert is refused, because the id is taken.
+    // The database refuses this insert, because a row with the id exists.
     const taken = insert(1);
-    // No row has this id.
+    // No row of the table has this id.
     const missed = sql`UPDATE notes SET list = ${"b"} WHERE id = ${99}`;
     for (const wrong of [taken, missed]) {
       const bodies = [[wrong], [wrong, insert(2)], [insert(2), wrong], [insert(2), wrong, insert(3)]];

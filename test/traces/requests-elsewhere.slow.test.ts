@@ -11,7 +11,7 @@ const env = { PLAZA_CONTROL_KEY: KEY };
 
 async function traceOf({ ready }: RunningPlaza): Promise<string> {
   const address = `${ready.base_url}/v26.0/2001/custom_labels?access_token=demo-page-token&oauth_token=demo-page-token`;
-  // A connection of its own, so that any of the workers may get it.
+  // The request opens its own connection, so that any of the workers may get it.
   const response = await fetch(address, { headers: { authorization: "Bearer demo-page-token" }, keepalive: false });
   await response.text();
   return response.headers.get("x-pf-trace-id") as string;
@@ -19,7 +19,7 @@ async function traceOf({ ready }: RunningPlaza): Promise<string> {
 
 const requestAt = (plaza: RunningPlaza, trace: string) => plaza.control("GET", `requests/${trace}`, undefined, KEY);
 
-/** Asks until the request is found, because on a busy machine another process may not answer within the time for which it is asked. */
+/** Repeats the question until the request is found, because on a busy machine another process may answer later than the server waits for it. */
 async function foundAt(plaza: RunningPlaza, trace: string) {
   for (;;) {
     const found = await requestAt(plaza, trace);

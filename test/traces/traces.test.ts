@@ -1,4 +1,4 @@
-/** D-356, D-357: traces of a running server, as a collector gets them. */
+/** D-356, D-357: checks the traces of a running server as a collector receives them. */
 import { afterEach, expect, test } from "bun:test";
 import { type DatabaseKind, onEachDatabase } from "#harness/databases";
 import { type CollectedSpan, startCollector } from "#harness/http/collector";
@@ -63,7 +63,7 @@ onEachDatabase("traces", (kind) => {
       "plaza.outcome": "delivered",
       "http.response.status_code": 200,
     });
-    // The event was stored in the step `handle`.
+    // The request stored the event in the step `handle` of the pipeline.
     expect(delivery.parent).toBe(named("handle").spanId);
     expect(receiver.posts[0]?.headers).toMatchObject({ traceparent: `00-${TRACE}-${delivery.spanId}-01`, tracestate: "rojo=1,congo=2" });
     expect(request.resource).toMatchObject({ "service.name": "plaza", "service.version": expect.any(String) });

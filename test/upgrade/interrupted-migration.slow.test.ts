@@ -1,4 +1,4 @@
-/** D-347: SIGTERM ends a migration at once, and a later run continues it. The made-up migration would never end by itself. */
+/** D-347: SIGTERM ends a migration at once, and a later run continues it. Without SIGTERM, the made-up migration would never end. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { afterThisTest } from "#harness/cleanup";
@@ -14,7 +14,7 @@ interface Run {
   text(): string;
 }
 
-/** Runs the later release. With `isEndless` its migration that fills a column begins again and again. */
+/** Runs the program as a later release. With `isEndless`, the program's migration that fills a column begins again and again. */
 function run(args: readonly string[], data: string, isEndless: boolean): Run {
   const child = Bun.spawn([...LATER, ...args], {
     cwd: temporaryFolder(),
@@ -39,7 +39,7 @@ async function until(isSo: () => boolean): Promise<void> {
 
 const START = ["start", "--json", "--port", "0", "--control-port", "0", "--rtmp-port", "off"];
 
-/** The data of the first release. */
+/** Creates the data of the first release. */
 async function dataOf(kind: DatabaseKind): Promise<string> {
   const data = kind === "sqlite" ? join(temporaryFolder(), "data") : await (await sharedPostgres()).newDatabase();
   expect(await (await startServer(["--data", data])).stop()).toBe(0);
@@ -57,7 +57,7 @@ onEachDatabase("an interrupted migration", (kind) => {
     const second = run(["migrate"], data, false);
     expect(await second.child.exited).toBe(0);
     await until(() => second.text().endsWith("run\n"));
-    // The later run does not repeat the first migration of the release, and nothing waits for the lock of the ended process.
+    // The later run does not repeat the first migration of the release, and does not wait for the lock of the ended process.
     expect(second.text()).toStartWith("default: later/priority_filled\n");
     expect(second.text()).toEndWith("\n1 run\n");
   }, 60_000);

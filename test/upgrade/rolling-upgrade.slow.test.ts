@@ -1,4 +1,4 @@
-/** D-346, D-347: runs two releases at the same time on one PostgreSQL, under requests. A ledger has each request and its result. */
+/** D-346, D-347: runs two releases at the same time on one PostgreSQL, under requests. The ledger records each request and its result. */
 import { expect, test } from "bun:test";
 import { openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -49,7 +49,7 @@ async function ended({ child, log }: Run): Promise<{ code: number; text: string 
 const start = (release: 1 | 2 | 3, data: string, controlPort = 0, more: readonly string[] = []) =>
   run(release, ["start", "--json", "--quiet", "--port", "0", "--control-port", String(controlPort), "--rtmp-port", "off", ...more], data);
 
-/** Resolves with the address of the graph when the server is ready. */
+/** The promise resolves with the address of the graph when the server is ready. */
 async function ready({ child, log }: Run): Promise<string> {
   const { value } = await child.stdout.getReader().read();
   if (value === undefined) throw new Error(`it ended with ${await child.exited}: ${log()}`);
@@ -59,7 +59,7 @@ async function ready({ child, log }: Run): Promise<string> {
 /** Of each group of this many labels, the clients keep one until the end, and delete the others. */
 const KEPT_EVERY = 20;
 
-/** Clients behind a balancer: each creates a label at one server, and reads the label at another server. */
+/** Clients behind a load balancer: each creates a label at one server, and reads the label at another server. */
 class Clients {
   /** The servers to which the balancer sends requests. */
   targets: readonly string[];
@@ -80,7 +80,7 @@ class Clients {
     for (const until = this.#made + count; this.#made < until; ) await Bun.sleep(5);
   }
 
-  /** Takes a server out as a balancer does: the server gets no new requests, and its running requests end. */
+  /** Removes a server from the list as a load balancer does: the server gets no new requests, and its running requests end. */
   async leave(target: string): Promise<void> {
     this.targets = this.targets.filter((one) => one !== target);
     while ((this.#busy.get(target) ?? 0) > 0) await Bun.sleep(5);
@@ -142,7 +142,7 @@ test("D-346: three releases follow each other while clients write and read: no r
   const clients = new Clients([one]);
   await clients.rounds(600);
 
-  // The second release waits for its migrations, and says so.
+  // The second release waits for its migrations, and reports that it waits.
   const dry = await ended(run(2, ["migrate", "--dry-run"], data));
   expect(dry).toEqual({ code: 0, text: "default: later/priority\ndefault: later/priority_filled\n2 to run; nothing was changed\n" });
   const controlPort = freePort();
@@ -160,7 +160,7 @@ test("D-346: three releases follow each other while clients write and read: no r
   expect(await ended(run(2, ["migrate"], data))).toEqual({ code: 0, text: "nothing to migrate\n" });
   const two = await ready(second);
 
-  // Both releases serve requests, on the schema of the second.
+  // Both releases serve requests, on the schema of the second release.
   clients.targets = [one, two];
   await clients.rounds(600);
 
@@ -186,7 +186,7 @@ test("D-346: three releases follow each other while clients write and read: no r
 
   expect(clients.wrong).toEqual([]);
   for (const [id, name] of clients.created) expect((await clients.ask(three, `${id}?fields=page_label_name`)).body.page_label_name).toBe(name);
-  // The second release works on this schema, and the first release refuses the schema.
+  // The second release works on the schema of the third, and the first release refuses this schema.
   await ready(start(2, data));
   const refused = await ended(start(1, data));
   expect(refused.code).toBe(2);

@@ -1,4 +1,4 @@
-/** Checks webhooks from outside: with a server, and with an independent receiver in another process that checks every signature. */
+/** Checks webhooks as an app receives them: with a server, and with an independent receiver in another process that checks every signature. */
 import { expect, test } from "bun:test";
 import { type Server, startServer, worldFile } from "#harness/server";
 import { buildRegistry } from "#main";
@@ -64,7 +64,7 @@ test("HOOK-1: every kind of event arrives at an independent receiver, with both 
 
 test("the routing table of the document, row by row", async () => {
   const { receiver, server } = await open();
-  /** The account, the number, and the path to which the webhook goes if its field honours overrides. */
+  /** The account, the phone number, and the path to which the webhook goes if overrides apply to its field. */
   const rows = [
     ["4002", "4102", "/phone"],
     ["4001", "4104", "/phone"],

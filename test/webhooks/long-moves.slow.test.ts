@@ -1,4 +1,4 @@
-/** D-266: checks that a move of the clock over 20 days stops at all work that falls due on the way, scheduled fetches and retries alike. */
+/** D-266: checks that a move of the clock over 20 days stops at all work that becomes due on the way, scheduled fetches and retries alike. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { csv, openFeeds, row } from "#harness/feeds";

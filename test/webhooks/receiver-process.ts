@@ -8,7 +8,7 @@ export const SECRET = "s3cret";
 
 export interface ReceiverProcess {
   readonly url: string;
-  /** The webhooks that the receiver got since the previous call. */
+  /** The webhooks that the receiver has received since the previous call. */
   log(): Promise<LogEntry[]>;
   fail(share: number): Promise<void>;
 }

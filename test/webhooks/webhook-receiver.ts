@@ -1,6 +1,6 @@
 /**
- * A receiver as an app would write it, in a process of its own. The receiver checks both signatures of each POST, one of them with the package
- * standardwebhooks. The receiver returns 500 for some POSTs, and lists at `/log` the webhooks that it got.
+ * A receiver of webhooks as an app would write it, in a process of its own. The receiver checks both signatures of each POST, one of them with the
+ * package standardwebhooks. The receiver returns 500 for some POSTs, and lists at `/log` the webhooks that it got.
  */
 import { createHmac } from "node:crypto";
 import { Webhook } from "standardwebhooks";

@@ -36,7 +36,8 @@ test("a suite with a world of its own: the needed scope and task, by the operati
     ...["CREATE_CONTENT (page task)", "MODERATE (page task)", "pages_manage_posts", "pages_read_engagement", "social_basic"],
   ]);
   expect(stdout).toContain("without it, these are refused: createLabel; tests: a label is created");
-  // The suite runs once with everything, once without each of seven permissions, once with the rest, and once more without each of the two.
+  // The suite runs once with all permissions, once without each of seven, once with only the needed ones, and once more without each of the two
+  // needed ones.
   expect(stdout).toContain("The suite ran 11 times. The suite passes with the 2 needed permissions, and fails without any one of them.");
   const page = readFileSync(join(cwd, "review.html"), "utf8");
   expect(page).toContain("<td>pages_messaging</td><td>createLabel</td><td>a label is created</td>");

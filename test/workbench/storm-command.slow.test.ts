@@ -14,7 +14,7 @@ chatapp_accounts: [{id: "4001", subscribed_apps: [{app: "1001"}]}]
 tokens: [{token: page-token, type: page, app: "1001", page: "2001", user: "3001", scopes: [pages_messaging]}]
 `;
 
-/** Answers a message with a persona. The app knows only the variables of its environment, and the world as \`default\`. */
+/** This app answers a message with a persona. The app knows Plaza only by its environment variables, and the world by the name \`default\`. */
 const SCENARIO = `
 import { createServer } from "node:http";
 const { PLAZA_BASE_URL, PLAZA_CONTROL_URL, PLAZA_CONTROL_KEY, STORM_CALLBACK_PORT, STORM_CALLBACK_URL } = process.env;
@@ -59,7 +59,7 @@ test("a scenario that answers a repeated webhook twice fails, and the one that k
   expect({ code: wrong.code, stderr: wrong.stderr }).toEqual({ code: 1, stderr: "" });
   expect(wrong.stdout).toContain("the world ends with 2 personas; without a fault it ends with 1");
   expect(wrong.stdout).toContain("store the webhook-id of each webhook");
-  // The line uses the data that the first run has created.
+  // The printed line uses the data that the first run has created.
   const again = "--world world.yaml --only twice --data data --junit storm.xml --import --schedule messages#1=twice";
   expect(wrong.stdout).toContain(`plaza storm ${again} -- node scenario.mjs`);
   expect(readFileSync(join(cwd, "storm.xml"), "utf8")).toContain('<testcase classname="storm" name="messages#1=twice"');
@@ -74,7 +74,7 @@ test("an invariant is a command that finds the world of the run", async () => {
   const { code, stdout } = await runPlaza([...COMMAND, "--invariant", count, "--", "node", "scenario.mjs"], { cwd });
   expect(code).toBe(1);
   expect(stdout).toContain("does not hold: the command ended with 3");
-  // The line to run a schedule again does not repeat the password of a database.
+  // The printed line that runs a schedule again does not contain the password of a database.
   expect(stdout).toContain(" # postgres://u:…@h/d' --schedule");
   expect(stdout).not.toContain("s3cret");
 });

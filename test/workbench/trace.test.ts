@@ -28,7 +28,7 @@ async function traced() {
   return { cwd, path, html, trace: traceIn(html), suite: JSON.parse(stdout) as Printed };
 }
 
-/** The state of a world at its end, as it follows from its first state and its changes. */
+/** Checks that the final state of a world follows from its first state and its recorded changes. */
 const endOf = ({ worlds, events }: Trace, world: string): State =>
   events.reduce<State>(
     (state, event) => (event.kind === "changes" && event.world === world ? applyChanges(state, event.changes) : state),
@@ -43,7 +43,7 @@ test("a trace has the requests with their stories, webhooks, clock and faults; i
   const first = trace.worlds.find(({ name }) => name === suite.world);
   expect(first?.test).toBe("labels of a page");
   expect(endOf(trace, suite.world)).toEqual(suite.end);
-  // Worlds of the same file, and of another one.
+  // Worlds that were made from the same file, and a world from another file.
   expect(suite.copies).toHaveLength(3);
   for (const copy of suite.copies) {
     expect(endOf(trace, copy.world)).toEqual(copy.end);

@@ -1,6 +1,6 @@
 /**
- * The suite plants secrets, is refused, gets a webhook, and prints the end of its world. It plants secrets, is refused, gets a webhook, and prints
- * the end of its world.
+ * The test suite plants secrets, gets a refusal, receives a webhook, and prints the final state of its world. The test suite plants secrets, gets a
+ * refusal, receives a webhook, and prints the final state of its world.
  */
 import { withPlaza } from "#testing/index";
 

@@ -1,4 +1,7 @@
-/** Checks that an entry of a world file may only have known keys, at every depth: a key that nobody reads is a mistake of the writer. */
+/**
+ * Checks that the entries of a world file may only have known keys, at every depth, because a key that nobody reads is a mistake of the file's
+ * author.
+ */
 import { expect, test } from "bun:test";
 import { entryReader } from "#graph/worlds/file/entry-reader";
 import { sectionsOf } from "#graph/worlds/file/import-export";
@@ -9,14 +12,14 @@ const sections = sectionsOf(buildRegistry());
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Every object in the schema that lists its keys, with its place in the entry. */
+/** Every object in the schema that lists its keys, with its path in the entry. */
 function* objectsIn(schema: Schema, place: string): Generator<{ readonly place: string; readonly schema: Schema }> {
   if (typeof schema.properties === "object" && schema.properties !== null) {
     yield { place, schema };
     for (const [key, of] of Object.entries(schema.properties)) yield* objectsIn(of as Schema, `${place}.${key}`);
   }
   if (typeof schema.items === "object" && schema.items !== null) yield* objectsIn(schema.items as Schema, `${place}[]`);
-  // Beside `properties`, `anyOf` says which keys go together.
+  // In a schema with `properties`, `anyOf` says which keys go together.
   if (schema.properties === undefined) for (const of of (schema.anyOf ?? []) as Schema[]) yield* objectsIn(of, place);
 }
 

@@ -1,6 +1,6 @@
 /**
- * Checks that an export has a fixed order in every list, however the world was made: numbers are ordered as numbers, equal first keys by the next
- * key.
+ * Checks that an export has a fixed order in every list, however the world was made: numbers are sorted as numbers, and entries with equal first keys
+ * by the next key.
  */
 import { expect, test } from "bun:test";
 import { exportWorld, sectionsOf } from "#graph/worlds/file/import-export";
@@ -8,7 +8,7 @@ import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
 import { scrambled, TIME } from "./scrambled-world.ts";
 
-/** The expected entries of each list, in order. The first text names the fields that the entries show. */
+/** The expected entries of each list, in order. The first text says which fields of the entries the test compares. */
 const wanted: Readonly<Record<string, readonly [fields: string, ...entries: string[]]>> = {
   users: ["id", "3001", "3002", "30001"],
   businesses: ["id", "3501", "3502", "35001"],
@@ -107,7 +107,7 @@ test("a node with the smallest possible id, and its children, are listed like an
   const withLeast = (text: string, id: unknown) => JSON.parse(text.replaceAll(`"${id}"`, '"1"').replaceAll(`"id":${id},`, '"id":1,'));
   const [given, expected] = [JSON.stringify(scrambled), await exported(scrambled)];
   for (const [key, [first]] of Object.entries(scrambled)) {
-    // The first entry of each list has several other entries below it.
+    // The first entry of each list has several other entries that belong to it.
     if (first === undefined || !("id" in first)) continue;
     const found = JSON.parse(await exported(withLeast(given, first.id)));
     expect({ [key]: inAnyOrder(found) }).toEqual({ [key]: inAnyOrder(withLeast(expected, first.id)) });

@@ -43,7 +43,7 @@ onEachDatabase("many worlds at once", (kind) => {
     const times = { eight, nine: eight + 3_600 };
     const names = ["eight", "nine"] as const;
     const receiver = startReceiver();
-    // The first attempt to deliver a webhook fails in each world.
+    // In each world, the first attempt to deliver a webhook fails.
     receiver.response = ({ path }) => new Response("", { status: receiver.posts.filter((post) => post.path === path).length === 1 ? 500 : 200 });
     const server = await startOwnServer({ data: await newData(kind) });
     const { control } = server;
@@ -114,11 +114,11 @@ for (const where of ["in memory", "in a folder"]) {
       Bun.gc(true);
     };
     const count = tries(30, 10_000);
-    // The first worlds fill caches and compile the program.
+    // The requests to the first worlds fill caches and make the runtime compile the program.
     await many(0, 30);
     const before = { files: openFiles(), temporary: temporaryFiles(), bytes: process.memoryUsage().rss };
     await many(1_000, count);
-    // Connections of the test itself open and close meanwhile.
+    // Meanwhile the test itself opens and closes connections.
     expect(openFiles()).toBeLessThanOrEqual(before.files + 4);
     expect(temporaryFiles().filter((name) => !before.temporary.includes(name))).toEqual([]);
     // A leak of 10 kB for each world would show in the proof, which makes 10,000 worlds.

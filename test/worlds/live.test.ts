@@ -30,7 +30,7 @@ onEachDatabase("live video in several worlds", (kind) => {
       expect(stream_url).toBe(`rtmp://media.example/live/${stream_key}`);
       keys.push(stream_key);
     }
-    // The seed makes the same ids in each world.
+    // With this seed, each world has the same ids.
     const [video = "", ...others] = ids;
     expect(others).toEqual([]);
     const [keyOfA = "", keyOfB = ""] = keys;
@@ -68,7 +68,7 @@ onEachDatabase("live video in several worlds", (kind) => {
     const events = readEvents<{ data: { kind: string }[] }>(
       await fetch(`${control_url}/v1/worlds/c/requests/stream?alerts=true`, { headers: { authorization } }),
     );
-    /** Resolves once exactly these kinds of alerts exist. */
+    /** The promise resolves once there are alerts of exactly these types. */
     const alerts = async (...kinds: readonly string[]): Promise<void> => {
       for (;;) {
         const { value, done } = await events.next();

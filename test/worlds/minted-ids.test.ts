@@ -1,9 +1,9 @@
-/** Checks the id of a new node if a world file has brought ids that the world would create later. */
+/** Checks the id of a new node in a world whose file contains ids that the world would later give to new nodes. */
 import { expect, test } from "bun:test";
 import { insertMinted } from "#graph/worlds/nodes.store";
 import { nodeId } from "#kernel/ids";
 
-/** Creates a node with ids from 1 on. The ids below `free` are taken. */
+/** Creates a node in a world that gives out ids from 1 on. All ids below `free` are taken. */
 function mint(free: number) {
   let minted = 0;
   const ids = { mint: () => nodeId(String(++minted)) };

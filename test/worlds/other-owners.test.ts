@@ -1,4 +1,4 @@
-/** Checks that each statement about a node also names the owner of the node: with another owner, it finds nothing and changes nothing. */
+/** Checks that each statement about a node also names the owner of the node: with another owner, the statement finds and changes nothing. */
 import { expect, test } from "bun:test";
 import { openPlaza } from "#harness/plaza";
 import { type NodeId, nodeId } from "#kernel/ids";
@@ -28,7 +28,7 @@ interface Kept {
   readonly other: string;
   find(reader: Reader, owner: NodeId, id: string): Promise<unknown>;
   remove(tx: Transaction, owner: NodeId, id: string): Promise<boolean>;
-  /** Rejects if no row is changed. */
+  /** The promise rejects if the statement changes no row. */
   update?(tx: Transaction, owner: NodeId, id: string): Promise<unknown>;
 }
 
@@ -130,7 +130,7 @@ test("comments on a live video are found and changed with its page and its video
     { ...comment, video: "5301" },
   ]) {
     await expect(database.write((tx) => updateComment(tx, wrong))).rejects.toThrow("a statement changed 0 rows instead of one");
-    // The node of the comment is deleted with the comment, so the statement itself is undone.
+    // Deleting a comment also deletes its node, so the test checks the statement inside a transaction and then undoes the transaction.
     await expect(
       database.write(async (tx) => {
         await deleteComment(tx, wrong);

@@ -16,7 +16,7 @@ const namedBy = (pattern: RegExp): string[] => statements.flatMap((statement) =>
 const gone = namedBy(/^\s*(?:DROP TABLE|ALTER TABLE(?=.*RENAME TO)) (\w+)/);
 const tables = [...namedBy(/^\s*CREATE TABLE (\w+)/), ...namedBy(/RENAME TO (\w+)/)].filter((name) => !gone.includes(name));
 
-/** Every row of every table, as `table {"column":"value"}`. */
+/** Every row of every table, as text: `table {"column":"value"}`. */
 async function allRows(reader: Reader): Promise<string[]> {
   const rows = await Promise.all(tables.map((table) => reader.all({ query: { text: `SELECT * FROM ${table}` }, values: [] })));
   return rows.flatMap((of, at) => of.map((row) => `${tables[at]} ${JSON.stringify(row)}`));
@@ -35,7 +35,7 @@ const nodesIn = (rows: readonly string[]): string[] =>
 
 class Undone extends Error {}
 
-/** Returns the rows after `change`, which is then undone. */
+/** Returns the rows as they are after `change`, and then undoes the change. */
 async function rowsAfter({ world }: TestPlaza, change: (tx: Transaction) => Promise<void>): Promise<string[]> {
   let rows: string[] = [];
   const written = world.database.write(async (tx) => {
@@ -82,7 +82,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   ads: ["app"],
 };
 
-/** The node with all nodes below it, at any depth. */
+/** The given node and all nodes that belong to it, at any depth. */
 function familyOf(all: readonly Found[], id: string): Set<string> {
   const family = new Set([id]);
   for (const { section, entry } of all) {
@@ -93,7 +93,7 @@ function familyOf(all: readonly Found[], id: string): Set<string> {
   return family;
 }
 
-/** The rows without secrets: secrets are sealed anew each time, and random bytes may contain the digits of an id. */
+/** The rows without secrets, because secrets are sealed anew each time and random bytes may contain the digits of an id. */
 const withoutSecrets = (rows: readonly string[]): string[] => rows.map((row) => row.replace(/"(?:sealed_\w+|\w*hash)":"[^"]*"/g, ""));
 
 onEachDatabase("the rows of an entry", (database) => {
@@ -128,14 +128,14 @@ onEachDatabase("the rows of an entry", (database) => {
       // A reaction is not a node.
       const isNode = section.identity === undefined;
       expect({ [`${section.key} ${id}`]: new Set(gone) }).toEqual({ [`${section.key} ${id}`]: isNode ? familyOf(all, id) : new Set() });
-      // A job deletes the rest of a feed in parts. Deleted apps stay in an account's connections, and reads leave them out.
+      // A background job deletes the rest of a feed in steps. An account's connections keep the ids of deleted apps, and reads leave these apps out.
       const kept = after.map((row) => row.replace(/"app_connections":"[^\]]*\]"/, ""));
       const own = kept.filter((row) => !/^(jobs|feed_generations) /.test(row) && numbersIn(row).some((number) => gone.includes(number)));
       expect({ [`${section.key} ${id}`]: own }).toEqual({ [`${section.key} ${id}`]: [] });
       const concerned = new Set([...gone, ...section.references(entry).map((reference) => reference.id), ...(isNode ? [] : id.split(" "))]);
       const others = differences(before, after).filter((row) => {
         const isConcerned = numbersIn(row).some((number) => concerned.has(number));
-        // The old form of the row named the node, and the new form does not.
+        // The old values of the row named the node, and the new values do not.
         if (isConcerned) for (const number of numbersIn(row)) if (left.has(number)) concerned.add(number);
         return !isConcerned;
       });

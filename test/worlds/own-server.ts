@@ -9,10 +9,10 @@ import { Log } from "#telemetry/log";
 
 export interface OwnServer {
   readonly plaza: RunningPlaza;
-  /** Stops the server. The end of the test stops it as well. */
+  /** Stops the server. When the test ends, the server is stopped. */
   stop(): Promise<void>;
   readonly baseUrl: string;
-  /** Sends a request with the control key. `path` is below `/v1`. */
+  /** Sends a request with the control key. `path` is the part of the URL after `/v1`. */
   control(method: string, path: string, body?: unknown): Promise<ControlResponse>;
 }
 

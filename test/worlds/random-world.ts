@@ -1,4 +1,6 @@
-/** Makes random world files with nodes of every kind. References lead to any node of the file that they may lead to. */
+/**
+ * Makes random world files with nodes of every type. The references in these files lead to random nodes of the file that they are allowed to name.
+ */
 import fc, { type GeneratorValue } from "fast-check";
 
 type Entry = Readonly<Record<string, unknown>> & { readonly id: string };
@@ -13,7 +15,7 @@ const ID_MAX = 2n ** 63n - 1n;
 const ACTION_ID_MAX = 2n ** 53n - 1n;
 const OF_EACH_MAX = 3;
 
-// Any text that a store accepts. One character of it may be several characters of UTF-16.
+// Any text that a database accepts. One visible character of the text may be several characters of UTF-16.
 const texts = () => fc.string({ unit: "grapheme", minLength: 1, maxLength: 4 }).filter((value) => value.trim() !== "" && !value.includes("\0"));
 
 function drawsOf(draw: GeneratorValue) {
@@ -57,7 +59,7 @@ function platform({ id, some, text, name, yes, maybe, one, any, idOf, idsOf, pas
   const apps = some((at) => ({
     ...{ id: id(), name: text(), secret: `${name()} secret`, mode: one(["live", "development"]), created_time: past() },
     marketing_first_used_time: maybe(past),
-    // Requests of the first app should succeed, and its tokens have all permissions.
+    // The tokens of the first app have all permissions, because its requests should succeed.
     ...{ auto_upgrade: yes(), require_appsecret_proof: at > 0 && yes(), allow_tokenless_events: yes(), automatic_event_logging: yes() },
     ...{ access_level: one(["standard", "advanced"]), messaging_access: yes(), event_name_limit: number(0, 2_000) },
     event_schemas: maybe(() => ({ buy: { type: "object", required: ["item"], properties: { item: { type: "string", pattern: "^[a-z]+$" } } } })),
@@ -241,7 +243,7 @@ function tokensOf(
   return tokens;
 }
 
-/** `scopes` are the permissions from which tokens draw. */
+/** `scopes` are the permissions from which the permissions of tokens are drawn. */
 export function randomWorld(draw: GeneratorValue, scopes: readonly string[]) {
   const draws = drawsOf(draw);
   const base = platform(draws);

@@ -1,4 +1,4 @@
-/** Checks the recordings of a world that is replaced: a video of the new world may get an id that had a recording before. */
+/** Checks the recordings of a world that is replaced, because a video of the new world may get the id of an old video with a recording. */
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** Checks that a new node with the id of a removed node has no data of the removed node, and that nobody treats it as that node. */
+/**
+ * Checks that a new node with the id of a removed node has no data of the removed node, and that no access to the removed node applies to the new
+ * one.
+ */
 import { expect, test } from "bun:test";
 import { exportWorld, sectionsOf } from "#graph/worlds/file/import-export";
 import { openControl } from "#harness/control";
@@ -12,13 +15,13 @@ type Entry = Readonly<Record<string, unknown>> & { readonly id: string };
 
 const sections = sectionsOf(buildRegistry()).filter(({ identity, key }) => identity === undefined && key in busyWorld);
 
-/** The stored values that contain one of the ids. Random values and locks are left out, because they may contain any digits. */
+/** The stored values that contain one of the ids. Random values and locks are left out of the search, because they may contain any digits. */
 async function valuesNaming({ world }: TestPlaza, ids: ReadonlySet<string>) {
   const searched = (await everyValue(world.database)).filter(({ table, column }) => table !== "locks" && !/hash|sealed/.test(column));
   return searched.filter(({ text }) => (text.match(/(?<![\w-])\d+(?![\w-])/g) ?? []).some((number) => ids.has(number)));
 }
 
-/** The ids of nodes and of entries. */
+/** The ids of nodes and of other world file entries. */
 const idsOf = async (plaza: TestPlaza, file: Readonly<Record<string, readonly Entry[]>>): Promise<Set<string>> => {
   const nodes = (await plaza.dump(["nodes.id"])) as { value: unknown }[];
   const entries = Object.values(file).flatMap((list) => (Array.isArray(list) ? list : []));
@@ -53,7 +56,7 @@ onEachDatabase("a node with the id of a removed one", (database) => {
         const other = await create(least);
         await remove(other.id);
         const { secret: _, ...made } = await create({ ...least, id: entry.id });
-        // Some entries have their own id in another key, too.
+        // Some entries contain their own id in a second key, too.
         const { secret: __, ...expected } = JSON.parse(JSON.stringify(other).replaceAll(other.id, entry.id));
         expect(made).toEqual(expected);
         const { [key]: among = [], ...rest } = await exported();

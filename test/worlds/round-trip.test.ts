@@ -1,4 +1,4 @@
-/** Checks that an export that is loaded into another world makes the same world: the same export, and the same response to every read. */
+/** Checks that an export that is loaded into another world makes an equal world, with the same export and the same response to every read. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { sectionsOf } from "#graph/worlds/file/import-export";
@@ -20,7 +20,7 @@ interface Change {
   readonly body?: unknown;
 }
 
-/** Events in a world between its start and its export. The events refer to nodes by their position in the list of all nodes. */
+/** Creates events in a world between its start and its export. The events refer to nodes by their position in the list of all nodes. */
 const changes = fc.array(
   fc.oneof(
     fc.nat().map((at) => ({ of: at, change: (key: string, id: string): Change => ({ method: "DELETE", path: `nodes/${key}/${id}` }) })),
@@ -41,8 +41,8 @@ const nodesIn = (file: File): { key: string; id: string }[] =>
 const MOUNTS = { base: "", app: "/app", microblog: "/microblog/v1.0", ads: "/ads", social_login: "/social-login" } as const;
 
 /**
- * The responses to every read of every node with every token, without the parts that differ in each request or that name the world. The value of a
- * page token is left out as well: it is derived from the world's name (D-386), so that no token of one world is a token of another.
+ * The responses to every read of every node with every token, without the values that differ in each request or that contain the world's name. The
+ * values of page tokens are left out as well: they are derived from the world's name (D-386), so that no token of one world is a token of another.
  */
 async function responses(server: OwnServer, world: string, ids: readonly string[], tokens: readonly string[]): Promise<string[]> {
   const held = await server.plaza.worlds.hold(world);

@@ -1,8 +1,8 @@
-/** A world with several nodes of each kind below several owners. The values of each entry are its own, so that a mixed-up value shows. */
+/** A world with several nodes of each type, which belong to several owners. No two entries share a value, so that a mixed-up value shows. */
 
 export const TIME = 1_794_990_000;
 
-/** The entries. No list is in order, neither ascending nor descending, and for each kind of id one id is longer than another. */
+/** The entries. No list is sorted, neither ascending nor descending, and for each type of id one id is longer than another. */
 const entries = {
   users: [{ id: "3002" }, { id: "30001" }, { id: "3001" }],
   businesses: [
@@ -14,7 +14,7 @@ const entries = {
   apps: [
     {
       ...{ id: "1002", mode: "development", access_level: "standard", event_name_limit: 5, created_time: TIME, marketing_first_used_time: TIME },
-      // Each of these values is not the default.
+      // Each of these values differs from the default.
       ...{ auto_upgrade: false, require_appsecret_proof: true, allow_tokenless_events: true, automatic_event_logging: true, messaging_access: false },
       subscriptions: [
         { object: "social", fields: [], callback: { url: "https://receiver.example/" } },
@@ -194,7 +194,7 @@ const entries = {
   ],
 };
 
-/** For each kind, a key whose text belongs to one entry alone. */
+/** For each type of entry, a key whose text belongs to one entry alone. */
 const TEXTS: Readonly<Record<string, string>> = {
   users: "name",
   businesses: "name",
@@ -217,7 +217,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   solutions: "name",
 };
 
-/** The world in which no two entries have the same text. */
+/** The world file in which no two entries have the same text. */
 export const scrambled = Object.fromEntries(
   Object.entries(entries).map(([key, list]) => {
     const field = TEXTS[key];

@@ -1,4 +1,4 @@
-/** Checks that secrets of closed worlds and of snapshots can still be opened after the key that sealed them was replaced. */
+/** Checks that the server can still open the secrets of closed worlds and of snapshots after the sealing key was replaced. */
 import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { temporaryFolder } from "#harness/server";
@@ -18,7 +18,7 @@ test("D-171: after the sealing key was replaced, an idle world and a restored sn
   const rotated = await control("POST", "sealing-key/rotate", { overlap_seconds: 60 });
   expect(rotated.status).toBe(200);
   while ((await control("GET", "sealing-key")).body.waiting > 0) await Bun.sleep(5);
-  // The time of the old key has passed, and no secret of the first world needs it.
+  // The time for which the old sealing key is kept has passed, and no secret of the first world needs this key.
   await plaza.worlds.default.keys.retire(Date.now() + 120_000);
   expect((await control("GET", "sealing-key")).body.previous).toHaveLength(1);
   await control("POST", "worlds/open/snapshots/s/restore");

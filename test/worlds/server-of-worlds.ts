@@ -8,7 +8,7 @@ export const worldOf = (name: string) => ({
   tokens: [{ token: "page-token", type: "page", app: "1001", page: "2001", scopes: ["pages_messaging"] }],
 });
 
-/** The same world, with a callback for each change of labels. */
+/** The same world file, with a callback that gets a webhook for each change of labels. */
 export const subscribed = (name: string, url: string) => {
   const { apps, pages, ...rest } = worldOf(name);
   const subscriptions = [{ object: "page", fields: ["custom_labels"] }];
@@ -32,7 +32,7 @@ export interface Labels {
   readonly next: string | undefined;
 }
 
-/** Lists the labels of a page. `baseUrl` is the address of a world, or a link to a page of the list. */
+/** Lists the labels of a page. `baseUrl` is the URL of a world, or a link to a page of its list. */
 export async function listLabels(baseUrl: string, query = "", headers: Record<string, string> = {}): Promise<Labels> {
   const url = baseUrl.includes("?") ? baseUrl : `${baseUrl}/v26.0/2001/custom_labels?fields=name&${CREDENTIALS}${query}`;
   const response = await fetch(url, { headers: { authorization: AUTHORIZATION, ...headers } });

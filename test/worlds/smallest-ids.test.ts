@@ -1,4 +1,4 @@
-/** Checks that the smallest id, 1, is an id like any other: a node with this id, and nodes that belong to it, are in every list. */
+/** Checks that the smallest id, 1, works like any other id: a node with this id, and nodes that belong to it, are in every list. */
 import { expect, test } from "bun:test";
 import { exportWorld, importWorld, sectionsOf } from "#graph/worlds/file/import-export";
 import { openPlaza } from "#harness/plaza";
@@ -7,7 +7,7 @@ import { findPageNames } from "../../src/features/pages/pages.store.ts";
 import { findUsernames } from "../../src/features/social-accounts/social-accounts.store.ts";
 import { scrambled } from "./scrambled-world.ts";
 
-/** The value with every list sorted, because a smaller id comes earlier. */
+/** The value with every list sorted, because a node with a smaller id comes earlier in lists. */
 function inOneOrder(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((one) => JSON.stringify(inOneOrder(one))).sort();
   if (typeof value !== "object" || value === null) return value;
@@ -17,7 +17,7 @@ function inOneOrder(value: unknown): unknown {
 const { world, registry } = await openPlaza({ world: scrambled });
 const exported = (await exportWorld(world, registry)) as Record<string, readonly { readonly id?: string }[]>;
 const text = JSON.stringify(exported);
-/** The second entry of each kind, to which most other entries belong. */
+/** The second entry of each type, to which most other entries belong. */
 const ids = sectionsOf(registry).flatMap(({ key }) => exported[key]?.find(({ id }) => id?.endsWith("02"))?.id ?? []);
 
 test("the world below has nearly every kind of node", () => {

@@ -1,4 +1,4 @@
-/** Checks snapshots, restores and resets from outside, on both databases. */
+/** Checks snapshots, restores and resets through the control API and the graph, on both databases. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { temporaryFolder, worldFile } from "#harness/server";
@@ -8,7 +8,7 @@ import { addressOf, createLabel, listLabels, makeWorld, worldOf } from "./server
 
 const namesIn = async (server: OwnServer, world: string): Promise<string[]> => (await listLabels(addressOf(server, world))).names.sort();
 
-/** Everything in an export except the time, which goes on. */
+/** Everything in an export except the time of the clock, which goes on. */
 async function exported({ control }: OwnServer, world: string): Promise<unknown> {
   const { clock: _, ...state } = (await control("GET", `worlds/${world}/export?secrets=true`)).body;
   return state;
@@ -162,7 +162,7 @@ test("a reset is one commit, only of the world: the list of worlds already has i
   const noted = () => server.plaza.worlds.default.database.reader.all(sql`SELECT o.name, o.until_ms FROM open_worlds o`);
   const before = await noted();
   expect(before).toMatchObject([{ name: "a" }]);
-  // A new time would show after this pause.
+  // After this pause, a newly set time would differ from the old one.
   await Bun.sleep(2);
   await server.control("POST", "worlds/a/reset");
   expect(await noted()).toEqual(before);

@@ -1,5 +1,5 @@
 /**
- * Checks that strangers neither open closed worlds nor learn which worlds exist (D-333), and that everybody who has something of a world opens it.
+ * Checks that strangers neither open closed worlds nor learn which worlds exist (D-333), and that everybody who has e.g. a token or a stream key of a world opens it.
  */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
@@ -8,7 +8,7 @@ import { worldOf } from "./server-of-worlds.ts";
 
 const openIn = ({ plaza }: OwnServer): string[] => [...plaza.worlds.open()].map(({ name }) => name);
 
-/** Runs the check for unused worlds, which a server runs once a minute, twice, because the first check still sees the earlier requests. */
+/** Runs the check for unused worlds twice, because the first check still sees the earlier requests; a server runs it once a minute. */
 async function closeIdle(server: OwnServer): Promise<void> {
   for (let minute = 0; minute < 2; minute++) await closeUnusedWorlds(server);
   expect(openIn(server)).not.toContain("closed");

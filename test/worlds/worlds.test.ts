@@ -1,4 +1,4 @@
-/** Checks several worlds in one server from outside: over the ports of a whole server, on both databases. */
+/** Checks several worlds in one server over the ports of a whole server, on both databases. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { newData, type OwnServer, startOwnServer } from "./own-server.ts";
@@ -15,7 +15,7 @@ onEachDatabase("several worlds", (kind) => {
     const host = { host: `orders.localhost:${new URL(server.baseUrl).port}` };
     expect(await listLabels(server.baseUrl, "", host)).toMatchObject({ status: 200, names });
     expect((await listLabels(server.baseUrl)).status).toBe(403);
-    // A missing world responds like an empty one (D-333).
+    // The server responds to requests for a missing world as to requests for an empty one (D-333).
     expect((await fetch(`${server.baseUrl}/w/nothing/v26.0/2001`)).status).toBe(401);
   });
 
@@ -27,7 +27,7 @@ onEachDatabase("several worlds", (kind) => {
     expect((await listLabels(first.next ?? "")).names).toEqual(["5001 of orders"]);
   });
 
-  /** Follows a stream. The returned function reads the next part, which is "" at the end of the stream. */
+  /** Follows a stream. The returned function reads the next part of the stream; at the end of the stream, the part is "". */
   const follow = async ({ plaza }: OwnServer, path: string): Promise<() => Promise<string>> => {
     const headers = { authorization: `Bearer ${plaza.ready.control_key}`, accept: "text/event-stream" };
     const response = await fetch(`${plaza.ready.control_url}/v1/worlds/${path}`, { headers });

@@ -40,13 +40,13 @@ const validRequest = fc
     body,
   })
   .map(({ emptyLine, method, target: path, version: chosen, headers, connection, expect, body: { headers: framing, data } }) => {
-    // HTTP/1.0 has no chunks.
+    // HTTP/1.0 has no chunked bodies.
     const version = framing.startsWith("Transfer") ? "1.1" : chosen;
     const lines = headers.map(([name, text]) => `${name}: ${text}\r\n`).join("");
     return `${emptyLine}${method} ${path} HTTP/${version}\r\nHost: h:80\r\n${lines}${connection}${expect}${framing}\r\n${data}`;
   });
 
-/** Texts about which readers of HTTP have disagreed. */
+/** Texts about whose meaning HTTP readers have disagreed. */
 const snippet = fc.constantFrom(
   ...["\r\n", "\n", "\r", "\r\n\r\n", " ", "\t", "\0", "\x0b", "\x7f", "\x80", ":", ",", ";", "0", "1", "f", "-", "+", "0x", '"', "\\"],
   ...[
@@ -95,7 +95,7 @@ const snippet = fc.constantFrom(
 type Change = (text: string) => string;
 const place = fc.nat({ max: 100_000 });
 const at = (text: string, where: number): number => where % (text.length + 1);
-/** A place at the beginning or end of a line, because most of the structure is there. */
+/** A position at the beginning or end of a line, because HTTP has most of its structure there. */
 const atLine = (text: string, where: number): number => {
   const found = text.indexOf("\n", at(text, where));
   return found === -1 ? text.length : found + 1;
@@ -135,7 +135,7 @@ const changedRequest = fc
   .tuple(validRequest, fc.array(change, { maxLength: 3 }))
   .map(([text, changes]) => changes.reduce((now, next) => next(now), text));
 
-/** Streams of one to three requests. Each stream is a list of the pieces in which it arrives. */
+/** Streams of one to three requests. Each stream is a list of the pieces of bytes in which it arrives. */
 export const httpStreams: fc.Arbitrary<readonly string[]> = fc
   .tuple(fc.array(fc.oneof(validRequest, changedRequest), { minLength: 1, maxLength: 3 }), fc.array(place, { maxLength: 4 }))
   .map(([requests, cuts]) => {

@@ -17,7 +17,7 @@ async function newDatabases(...names: readonly string[]): Promise<NamedDatabase[
   return Promise.all(names.map(async (name) => ({ name, url: await cluster.newDatabase() })));
 }
 
-/** Opens the databases with the first world. `open` opens a further world. */
+/** Opens the databases, and in them the first world. `open` opens another world. */
 async function start(databases: readonly NamedDatabase[]) {
   const clusters = new PostgresClusters(databases, migrations, {});
   const first = await clusters.open("default");
@@ -93,7 +93,7 @@ test("D-421: a world moves with all its rows, and its old database refuses a pro
   const moved = await open("a", "eu2");
   expect(await moved.reader.all(all)).toEqual(before);
   expect((await moved.listStates()).map(({ name }) => name)).toEqual(["before"]);
-  // A repeated move changes nothing, also after the old data is deleted.
+  // A repeated move of a world changes nothing, even after the old data was deleted.
   await clusters.move("a", "eu1", "eu2");
   await clusters.forgetMoved("a", "eu1");
   await clusters.move("a", "eu1", "eu2");
@@ -114,7 +114,7 @@ test("D-421: a world that stores nothing yet moves as well, and one whose copy i
   await clusters.move("a", "eu1", "eu2");
   await clusters.remove("a", "eu2");
   expect(await problemOf(clusters.move("a", "eu1", "eu2"))).toContain("rename the schema moved_a back");
-  // A new world of the name begins anew.
+  // A new world that gets the name of a deleted one begins empty.
   await clusters.remove("a", "eu1");
   expect(await (await open("a", "eu1")).reader.all(all)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** Checks the worlds of one server on PostgreSQL: each has a schema, and all worlds but the first share connections. */
+/** Checks the worlds of one server on PostgreSQL: each world has a schema, and all worlds but the first share connections. */
 import { expect, test } from "bun:test";
 import { Client } from "pg";
 import { afterThisTest } from "#harness/cleanup";
@@ -20,7 +20,7 @@ async function begin() {
   const newServer = async () => {
     const databases = new PostgresDatabases(url, migrations);
     const opened: Database[] = [];
-    // The first world is closed last.
+    // The first world must be closed after all other worlds.
     afterThisTest(async () => {
       for (const database of opened.toReversed()) await database.close();
     });
@@ -35,7 +35,7 @@ async function begin() {
   return {
     ...{ client, newServer },
     schemas: () => names("SELECT nspname AS name FROM pg_namespace WHERE nspname LIKE 'plaza%' ORDER BY nspname"),
-    /** The connections of all servers. */
+    /** The database connections of all servers. */
     connections: async () =>
       (await names("SELECT pid::text AS name FROM pg_stat_activity WHERE application_name = 'plaza' AND datname = current_database()")).length,
   };
@@ -54,7 +54,7 @@ test("each world has its own schema and rows, and all further ones together have
   for (const [id, database] of [first, ...further].entries()) await database.write((tx) => tx.run(insert(id)));
   for (const [id, database] of [first, ...further].entries()) expect(await database.reader.all(all)).toEqual([{ id }]);
   await Promise.all([first, first, ...further].flatMap((database) => Array.from({ length: 8 }, () => database.reader.all(all))));
-  // Eight connections of the first world's pool, eight for all other worlds, and the channel for facts.
+  // Eight connections of the first world's pool, eight for all other worlds, and the one of the channel for notices.
   await until(async () => (await connections()) === 17);
   // A process has the same number in every world.
   expect(further.map(({ processNumber }) => processNumber)).toEqual(new Array(4).fill(first.processNumber));
@@ -78,7 +78,7 @@ test("a further world learns of another process's changes in it, until it is idl
   expect(heard).not.toContain("note of b");
   await hearing.close();
   await expect(hearing.reader.all(all)).rejects.toThrow("the database is closed");
-  // The other worlds continue.
+  // The server's other worlds continue to work.
   expect(await first.reader.all(all)).toEqual([]);
 });
 
@@ -89,7 +89,7 @@ test("a further world ignores its cache if nothing was confirmed for a second, l
   const further = await open("a");
   const heard: unknown[] = [];
   further.onInvalidate((kind) => heard.push(kind));
-  // Timers and sockets do not get a turn meanwhile.
+  // While this call sleeps, the event loop handles no timers and no sockets.
   Bun.sleepSync(1_100);
   further.confirm();
   expect(heard).toEqual([undefined]);
@@ -104,7 +104,7 @@ test("a removed world loses its own schema only; the last connections end with t
   await databases.remove("a");
   await databases.remove("never-made");
   expect(await schemas()).toEqual(["plaza_a-more", "plaza_default"]);
-  // The world begins anew.
+  // A world that is created again under the name of a removed world begins empty.
   expect(await (await open("a")).reader.all(all)).toEqual([]);
   await first.close();
   await until(async () => (await connections()) === 0);

@@ -10,7 +10,7 @@ import { becomesTrue, cleanUp, closedAfterwards, notes } from "../stores.ts";
 
 /** ARCHITECTURE.md, idea 5: other processes see a change within 1 s. */
 const LIMIT_MS = 1_000;
-/** The longest time that a test waits for a fact: a machine may be so busy that a second passes at once. */
+/** The longest time that a test waits for a notice: a machine may be so busy that a second passes at once. */
 const WAIT_MS = 10_000;
 
 let databases = 0;
@@ -22,7 +22,9 @@ async function openBoth() {
   return { url, schema, one: await open(), two: await open(), open };
 }
 
-/** Records facts. "everything" may come at any time: a process that did not run for half a second does not know which facts it missed. */
+/**
+ * Records facts. The notice "everything" may arrive at any time: a process that did not run for half a second does not know which notices it missed.
+ */
 function listen(database: Database): string[] {
   const heard: string[] = [];
   database.onInvalidate((kind, key) => heard.push(kind === undefined ? "everything" : `${kind} ${key}`));
@@ -46,7 +48,7 @@ describe("fact channel", () => {
     const expected = Array.from({ length: 30 }, (_, index) => `token key ${index} ' \u{1f600}`);
     for (const each of expected) await announce(one, each.slice("token ".length));
     expect(await becomesTrue(() => heard.length >= 30, WAIT_MS)).toBe(true);
-    // A change that only the poll has found is announced as "everything". This is rare, and no change may be missing.
+    // If only the poll has found a change, the process announces the change as "everything". This notice is rare, and no other change may be missing.
     expect(heard.filter((each) => each !== "everything")).toEqual(expected);
   });
 
@@ -63,7 +65,7 @@ describe("fact channel", () => {
   test("a process that got no processor time for a second ignores its older cache, whichever event comes first", async () => {
     const { two } = await openBoth();
     const heard = listen(two);
-    // Timers and sockets do not get a turn meanwhile.
+    // While this call sleeps, the event loop handles no timers and no sockets.
     Bun.sleepSync(LIMIT_MS + 100);
     two.confirm();
     two.confirm();
@@ -88,7 +90,7 @@ describe("fact channel", () => {
     const acted: string[] = [];
     const insert = (id: number, amount: number) => sql`INSERT INTO notes (id, list, amount) VALUES (${id}, ${"a"}, ${amount})`;
     await one.write((tx) => tx.runOne(insert(1, 1)));
-    // COMMIT itself refuses the first transaction; a statement fails in the second, which COMMIT reports.
+    // In the first transaction, COMMIT itself is refused; in the second, a statement fails, and COMMIT reports the failure.
     for (const refused of [insert(2, 1), insert(1, 2)]) {
       const response = one.write(async (tx) => {
         tx.invalidate("token", "refused");
@@ -139,7 +141,7 @@ describe("fact channel", () => {
     const { url, schema, one, two } = await openBoth();
     await announce(one, "before");
     const heard = listen(two);
-    // This change has no notification.
+    // For this change, no notification is sent.
     await execute(url, `INSERT INTO "${schema}".fact_generations (slot, generation) VALUES (1000, 1)`);
     expect(await becomesTrue(() => heard.includes("everything"), WAIT_MS)).toBe(true);
     const isHeardByName = async () => {
@@ -172,7 +174,7 @@ describe("fact channel", () => {
       tx.invalidate("page", "f");
     });
     expect(await becomesTrue(() => heard.includes("page f"), WAIT_MS)).toBe(true);
-    // As above, the poll may have been faster than the notification.
+    // The poll may again have been faster than the notification.
     expect(heard.filter((each) => each !== "everything")).toEqual(["token e", "page f"]);
   });
 
@@ -180,7 +182,7 @@ describe("fact channel", () => {
     const { url, one: first, two, open } = await openBoth();
     const one = await open();
     const number = two.processNumber;
-    // A lower number is free now, but the process must keep its own.
+    // A lower process number is free now, but the process must keep its own.
     await first.close();
     const cache = new FactCache<string>(two, "token");
     await cache.get("kept", async () => "old");
@@ -227,7 +229,7 @@ describe("fact channel", () => {
     const [first, second] = [await openBoth(), await openBoth()];
     const heard = listen(second.one);
     await announce(first.one, "1");
-    // This change comes later on the same connection, so an earlier one would have been heard first.
+    // This change arrives later on the same connection, so the process would have heard an earlier change first.
     await announce(second.two, "2");
     expect(await becomesTrue(() => heard.includes("token 2"), WAIT_MS)).toBe(true);
     expect(heard).not.toContain("token 1");

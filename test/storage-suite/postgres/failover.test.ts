@@ -56,7 +56,7 @@ describe("failover", () => {
           );
       expect(await becomesTrue(isWritten, 20_000)).toBe(true);
       expect(await database.reader.all(ids)).toEqual([{ id: 1 }, { id: 3 }]);
-      // These writes use both idle and new connections.
+      // These writes use idle connections as well as new ones.
       await Promise.all(Array.from({ length: 8 }, (_, n) => database.write((tx) => tx.runOne(insert(10 + n)))));
     },
     LIMIT_MS,

@@ -1,4 +1,4 @@
-/** Checks that on PostgreSQL, bodies that begin by locking the same name share a transaction. */
+/** Checks that on PostgreSQL, transaction functions that begin by locking the same name share a transaction. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import type { Database, Transaction } from "#storage/database";
@@ -20,7 +20,7 @@ const ids = async (database: Database) =>
   (await database.reader.all<{ id: number }>(sql`SELECT n.id FROM notes n ORDER BY n.id`)).map(({ id }) => id);
 const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
 
-/** The number of the transaction, which its first write determines. */
+/** The number of the PostgreSQL transaction, which its first write determines. */
 const transactionOf = async (tx: Transaction) => (await tx.get<{ xid: string }>(sql`SELECT CAST(pg_current_xact_id() AS TEXT) AS xid`))?.xid;
 
 describe("groups", () => {
@@ -165,7 +165,7 @@ describe("groups", () => {
         await tx.lock("notes", "a");
         if ((await tx.get(sql`SELECT 1 AS one FROM notes WHERE id = ${1}`)) !== undefined) return "refused";
         await tx.runOne(insert(id));
-        // The failing statement is not awaited, so that the next body has begun when the statement fails.
+        // The function does not await the failing statement, so that the next function has begun when the statement fails.
         for (const each of more) await tx.runOne(insert(each));
         return "stored";
       });
@@ -178,7 +178,10 @@ describe("groups", () => {
   const changed = (database: Database) => database.reader.get(sql`SELECT n.amount FROM notes n WHERE n.id = ${1}`);
   const storeOne = (database: Database) => database.write((tx) => tx.runOne(sql`INSERT INTO notes (id, list, amount) VALUES (1, ${"a"}, 0)`));
 
-  /** The number of turns of the event loop in which thirty bodies end. Each body locks the name and runs `ask`. */
+  /**
+   * The number of turns of the event loop within which thirty transaction functions end. Each transaction function locks the name and then runs
+   * `ask`.
+   */
   async function turnsOf(database: Database, ask: (tx: Transaction) => Promise<void>): Promise<number> {
     let turn = 0;
     const count = () => {
@@ -221,7 +224,7 @@ describe("groups", () => {
     });
     const first = write();
     await end;
-    // The connection sends and receives nothing before these microtasks have run.
+    // Until these microtasks have run, the connection sends and receives nothing.
     for (let microtask = 0; microtask < 100; microtask++) await undefined;
     const second = write();
     await first;
@@ -260,7 +263,7 @@ describe("groups", () => {
         }),
       ),
     );
-    // The database repeats facts to this process, as it sends them to every process.
+    // The database also sends the notices of this process back to it, as to every process.
     expect([...new Set(heard)].filter((each) => each !== "fact undefined")).toEqual(["fact 1", "fact 3", "action 1", "action 3"]);
   });
 

@@ -8,7 +8,7 @@ import { openPostgres } from "#storage/postgres/open";
 import { sql } from "#storage/sql";
 import { becomesTrue, cleanUp, closedAfterwards, notes } from "../stores.ts";
 
-/** The time limit of a test. A cluster starts in 1 to 2 s, and on a busy machine in more. */
+/** The time limit of a test. The time limit of a test: a cluster starts in 1 to 2 s, and needs more on a busy machine. */
 const LIMIT_MS = 60_000;
 
 const insert = (id: number) => sql`INSERT INTO notes (id, list) VALUES (${id}, ${"a"})`;
@@ -25,7 +25,7 @@ describe("outage of PostgreSQL", () => {
   const open = async (): Promise<Database> =>
     closedAfterwards(await openPostgres({ url: await cluster.newDatabase(), schema: "plaza", migrations: [notes] }));
 
-  /** Opens this number of connections and leaves them idle in the pool. */
+  /** Opens this number of database connections and leaves them idle in the pool. */
   const warm = (database: Database, connections: number) => Promise.all(Array.from({ length: connections }, () => database.reader.get(count)));
 
   async function execute(url: string, statement: string): Promise<void> {
@@ -60,10 +60,10 @@ describe("outage of PostgreSQL", () => {
           await expectUnreachable(database.snapshot((reader) => reader.get(count)));
           await expectUnreachable(database.ping());
         }
-        // A body that fails before its first statement reports its own error.
+        // A transaction function that fails before its first statement reports its own error.
         const mistake = new Error("refused");
         expect(await database.write(() => Promise.reject(mistake)).catch((error) => error)).toBe(mistake);
-        // Twelve requests: a request that waits for PostgreSQL would wait 5 s.
+        // The test sends twelve requests, and if they waited for PostgreSQL, each would wait 5 s.
         expect(performance.now() - start).toBeLessThan(10_000);
         const heard: string[] = [];
         database.onInvalidate((kind, key) => heard.push(`${kind} ${key}`));

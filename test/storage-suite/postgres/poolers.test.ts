@@ -18,7 +18,7 @@ needs("pgbouncer");
 
 const START_MS_MAX = 20_000;
 
-/** The address of the same database behind a pgbouncer for this test alone, which drops start-up options. */
+/** The address of the same database behind a pgbouncer that only this test uses and that drops start-up options. */
 async function behindPgbouncer(url: string, poolMode: "session" | "transaction"): Promise<string> {
   const { hostname, port, pathname } = new URL(url);
   const folder = mkdtempSync(join(tmpdir(), "plaza-pgbouncer-"));

@@ -1,4 +1,4 @@
-/** Checks the numbers of processes, which are the only thing that keeps two servers apart. */
+/** Checks the numbers of server processes, which are the only thing that distinguishes two servers on one database. */
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Client } from "pg";
 import { afterThisTest } from "#harness/cleanup";
@@ -21,7 +21,7 @@ async function newServer(): Promise<{ url: string; schema: string; client: Clien
   return { url, schema, client };
 }
 
-/** Moves the stored times into the past, as if this time had passed on the database's clock. */
+/** Moves the stored times into the past, as if this much time had passed on the database's clock. */
 async function pass(client: Client, ms: number): Promise<void> {
   await client.query("BEGIN READ WRITE");
   await client.query("UPDATE process_numbers SET lease_until_ms = lease_until_ms - $1", [ms]);
@@ -35,7 +35,7 @@ describe("process numbers", () => {
     const { client } = await newServer();
     const [first, second, third] = [new ProcessNumber(), new ProcessNumber(), new ProcessNumber()];
     await first.renew(client);
-    // This is 50 s after the renewal, so ten seconds of the minute are left.
+    // The clock is now 50 s after the renewal of the lease, so ten seconds of the minute are left.
     await pass(client, 50_000);
     await second.renew(client);
     expect([first.value, second.value]).toEqual([0, 1]);

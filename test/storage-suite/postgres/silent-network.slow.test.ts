@@ -8,7 +8,10 @@ import { openPostgres } from "#storage/postgres/open";
 import { sql } from "#storage/sql";
 import { notes } from "../stores.ts";
 
-/** The time limit of a test. The server waits 30 s for a statement and 5 s for a connection; the rest is for the start of the cluster. */
+/**
+ * The time limit of a test. The time limit of a test: the server waits 30 s for a statement and 5 s for a connection, and the cluster needs time to
+ * start.
+ */
 const LIMIT_MS = 120_000;
 
 const insert = (id: number) => sql`INSERT INTO notes (id, list) VALUES (${id}, ${"a"})`;
@@ -55,7 +58,7 @@ test(
     network.restore();
     await database.write((tx) => tx.run(insert(4)));
     const stored = (await database.reader.all<{ id: number }>(all)).map(({ id }) => id);
-    // Nobody knows whether the commit of this row arrived.
+    // The server cannot know whether the commit of this row arrived.
     expect(stored.filter((id) => id !== 2)).toEqual([1, 4]);
     await database.close();
     await network.close();

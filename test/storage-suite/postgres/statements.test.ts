@@ -85,7 +85,7 @@ describe("statements that Citus takes", () => {
     ],
   };
 
-  /** Returns the texts that all sessions send while `work` runs. */
+  /** Returns the texts of the statements that all sessions send while `work` runs. */
   async function sentDuring(work: () => Promise<void>): Promise<string[]> {
     const query = spyOn(Client.prototype, "query");
     try {

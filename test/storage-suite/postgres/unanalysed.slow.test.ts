@@ -1,4 +1,7 @@
-/** Even if PostgreSQL never analysed a table, a request reads no more rows when the table has more. The test counts rows, not time. */
+/**
+ * Checks that a request reads no more rows when its table has more, even if PostgreSQL never analysed the table. The test counts the rows that are
+ * read, not the time.
+ */
 import { expect, test } from "bun:test";
 import { Client } from "pg";
 import { startPostgresCluster } from "#harness/postgres-cluster";
@@ -8,7 +11,7 @@ const APP = "1001";
 const REQUESTS = 100;
 const EVENTS = 20;
 const SENDERS = 8;
-/** The factor by which events grow: 20 times the first measurement makes a scan of all rows of an app visible. */
+/** The factor by which the number of events grows: with 20 times as many events, a scan of all rows of an app becomes visible. */
 const GROWTH = 20;
 
 async function report(base_url: string, from: number): Promise<void> {
@@ -55,7 +58,7 @@ test("a report of app events reads the same amount while the tables grow and nob
       await Promise.all(Array.from({ length: SENDERS }, sender));
       return (await rowsRead(client, end)) - before;
     };
-    // PostgreSQL plans the statements here, on empty tables.
+    // During this call, PostgreSQL plans the statements, while the tables are empty.
     await readBy(REQUESTS);
     const first = await readBy(REQUESTS);
     await readBy(GROWTH * REQUESTS);

@@ -1,4 +1,4 @@
-/** Runs each app with the fault that shows the app's mistake. `npm run prove -- storm` tries all faults on all apps (`storm.proof.ts`). */
+/** Runs each app with the fault that reveals the app's mistake. `npm run prove -- storm` tries all faults on all apps (`storm.proof.ts`). */
 import { afterAll, describe, expect, test } from "bun:test";
 import { StormFailure, stopServer, storm } from "#testing/index";
 import { apps } from "./apps/all.ts";

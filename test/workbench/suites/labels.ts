@@ -1,4 +1,4 @@
-/** A suite with the test kit and a world of its own: it needs pages_messaging and the task MESSAGING, and is granted more. */
+/** A test suite that uses the test kit and a world of its own: it needs pages_messaging and the task MESSAGING, and is granted more. */
 import { withPlaza } from "#testing/index";
 
 const plaza = await withPlaza({

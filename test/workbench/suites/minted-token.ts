@@ -1,4 +1,4 @@
-/** A suite that gives itself a token with the control API: the review takes permissions away there, too. */
+/** A test suite that creates a token for itself with the control API: the review removes permissions from such tokens, too. */
 const { PLAZA_BASE_URL, PLAZA_CONTROL_URL, PLAZA_CONTROL_KEY } = process.env;
 const minted = await fetch(`${PLAZA_CONTROL_URL}/v1/worlds/default/tokens`, {
   method: "POST",

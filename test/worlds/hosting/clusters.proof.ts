@@ -38,7 +38,7 @@ test("D-421: worlds in four databases are used while some of them move", async (
   const { worlds } = one.plaza;
   const inEach = Map.groupBy((await worlds.list({ limit: count + 1 })).rows, ({ database }) => worlds.databaseOf(database));
   const sizes = DATABASES.map((name) => inEach.get(name)?.length ?? 0);
-  // Worlds that are created at the same time may count the same worlds before them.
+  // Worlds that are created at the same time may all count the same earlier worlds when they choose a database.
   expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(MAKERS);
   const created = new Map<string, number>(names.map((name) => [name, 0]));
   const wrong: string[] = [];

@@ -5,7 +5,7 @@ import { type PostgresCluster, sharedPostgres, startPostgresCluster } from "#har
 import { type OwnServer, startOwnServer } from "../own-server.ts";
 import { addressOf, createLabel, listLabels, makeWorld, worldOf } from "../server-of-worlds.ts";
 
-/** A cluster that a test can kill. */
+/** A PostgreSQL cluster that a test can kill. */
 async function killable(): Promise<PostgresCluster> {
   const cluster = await startPostgresCluster();
   afterThisTest(() => cluster.stop());
@@ -45,7 +45,7 @@ test("D-420: new worlds go where least is, and while a cluster is away only its 
   await away.kill();
   for (const name of ["b", "c"]) expect(await statusOf(server, name)).toBe(503);
   expect((await listLabels(addressOf(server, "a"))).names.sort()).toEqual(labelsOf("a"));
-  // A new world goes where it can be stored.
+  // The server creates a new world in a database that is available.
   expect((await makeWorld(server, "d")).status).toBe(201);
   expect((await listLabels(addressOf(server, "d"))).names.sort()).toEqual(labelsOf("d"));
   await until(async () => (await readyz(server)).body.databases?.eu2 === "unavailable");
@@ -59,7 +59,7 @@ test("D-420: new worlds go where least is, and while a cluster is away only its 
   await away.start();
   for (const name of ["b", "c"]) await until(async () => (await statusOf(server, name)) === 200);
   for (const name of ["a", "b", "c"]) expect((await listLabels(addressOf(server, name))).names.sort()).toEqual(labelsOf(name));
-  // A token that one server revokes is dead in the other one, in each cluster.
+  // If one server revokes a token, the other server refuses it too, in each cluster.
   const other = await startOwnServer({ databases });
   for (const name of ["a", "b"]) {
     expect(await statusOf(other, name)).toBe(200);
@@ -85,7 +85,7 @@ test("D-420: without the first cluster, worlds of other clusters are served from
   await first.kill();
   expect(await statusOf(server, "a")).toBe(503);
   expect(await createLabel(addressOf(server, "b"), "without the first")).toBe(200);
-  // The world is known, and is opened without the list.
+  // The server knows the world already, and opens it without the list of worlds.
   expect((await listLabels(addressOf(server, "c"))).names.sort()).toEqual(labelsOf("c"));
   expect((await control("GET", "worlds/b/nodes/labels")).body.data).toHaveLength(4);
   expect((await control("POST", "worlds", { name: "d" })).status).toBe(503);

@@ -1,11 +1,11 @@
-/** Checks that worlds that nobody uses are closed, and that a closed world opens when somebody uses it. */
+/** Checks that the server closes worlds that nobody uses, and that a closed world opens when somebody uses it. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { temporaryFolder } from "#harness/server";
 import { closeUnusedWorlds, newData, type OwnServer, startOwnServer } from "../own-server.ts";
 import { addressOf, createLabel, listLabels, makeWorld, worldOf } from "../server-of-worlds.ts";
 
-/** Runs the check for unused worlds, which a server runs once a minute, twice, because the first check still sees the earlier requests. */
+/** Runs the check for unused worlds twice, because the first check still sees the earlier requests; a server runs it once a minute. */
 async function pass(server: OwnServer): Promise<void> {
   for (let minute = 0; minute < 2; minute++) await closeUnusedWorlds(server);
 }
@@ -70,7 +70,7 @@ test("an idle world opens for its work, even after a restart", async () => {
   const event = { account: "4001", field: "messages", value: { messaging_product: "chatapp", contacts: [], messages: [] } };
   expect((await first.control("POST", "worlds/a/in-app/chatapp", event)).status).toBeLessThan(300);
   while (received.length === 0) await Bun.sleep(5);
-  // The retry is due within 15 s of real time.
+  // The retry of the webhook is due within 15 s of real time.
   for (let tries = 0; openIn(first).includes("a") && tries < 200; tries++) {
     await pass(first);
     await Bun.sleep(10);

@@ -1,4 +1,4 @@
-/** D-421: a world is moved to another database under load, and its mover is killed at each step. */
+/** D-421: a world is moved to another database under load, and the process that moves it is killed at each step. */
 import { expect, test } from "bun:test";
 import { Client } from "pg";
 import { afterThisTest } from "#harness/cleanup";
@@ -32,7 +32,9 @@ async function ask({ control_url, control_key }: Addressed, method: string, path
   return { status: response.status, body: (await response.json()) as any };
 }
 
-/** Creates labels in a world until `stop`, and notes which ones the server acknowledged. Nothing else creates labels there. */
+/**
+ * Creates labels in a world until `stop` is called, and records which labels the server acknowledged. No other client creates labels in this world.
+ */
 class Ledger {
   readonly #created: string[] = [];
   readonly #tried: string[] = [];
@@ -63,7 +65,7 @@ class Ledger {
       const base = `${alive[at % alive.length]?.base_url}/w/${this.#world}`;
       const name = `${writer}-${at}`;
       this.#tried.push(name);
-      // A server that was killed, or a world that moves, acknowledges nothing.
+      // A killed server acknowledges nothing, and neither does a server whose world is being moved.
       const status = await createLabel(base, name).catch(() => 503);
       if (status === 200) this.#created.push(name);
       else if (status !== 503) this.wrong.push(`${name} got ${status}`);
@@ -92,7 +94,7 @@ class Ledger {
     };
   }
 
-  /** Waits until there is a webhook for each label, and returns the labels with more than one. */
+  /** Waits until each label has caused a webhook, and returns the labels that have caused more than one. */
   async compareWebhooks({ posts }: Receiver): Promise<object> {
     const told = () => posts.flatMap(({ values }) => (values as { label: { name: string } }[]).map(({ label }) => label.name));
     while (this.#created.some((name) => !told().includes(name))) await Bun.sleep(20);
@@ -131,7 +133,7 @@ test("D-421: a world moves there and back while two servers serve it: nothing is
   expect(await orders.compare(`${one.base_url}/w/orders`)).toEqual(CLEAN);
   expect(await still.compare(`${two.base_url}/w/still`)).toEqual(CLEAN);
   expect(await orders.compareWebhooks(receiver)).toEqual({ twice: [] });
-  // The snapshot has moved with the world.
+  // The snapshot has moved to the other database with the world.
   expect((await ask(two, "POST", "/orders/snapshots/s/restore")).status).toBe(200);
   expect((await listLabels(`${one.base_url}/w/orders`)).names.sort()).toEqual(worldOf("orders").labels.map(({ name }) => name));
   expect(await ask(one, "POST", "/orders/move", { to: "eu2" })).toMatchObject({ status: 200 });
@@ -140,7 +142,7 @@ test("D-421: a world moves there and back while two servers serve it: nothing is
   expect(await ask(one, "POST", "/default/move", { to: "eu2" })).toMatchObject({ status: 409 });
 });
 
-/** A session that holds something that the mover needs, so that the mover waits at a known step. */
+/** A session that holds a lock that the mover needs, so that the mover waits at a known step. */
 async function session(url: string, ...texts: readonly string[]) {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -158,18 +160,21 @@ async function untilWaiting(url: string, text: string): Promise<void> {
 }
 
 const SCHEMA = "plaza_orders";
-/** Changes the row of the schema, so that the fence waits. */
+/** Changes the row of the schema, so that the mover waits when it fences the schema. */
 const GRANT = `GRANT USAGE ON SCHEMA ${SCHEMA} TO PUBLIC`;
 const LOCK = `SELECT pg_advisory_lock(${lockKey(SCHEMA, "migrations")})`;
 
-/** The databases of one move. `list` has the list of worlds. */
+/** The databases that take part in one move. `list` is the database that has the list of worlds. */
 interface Places {
   readonly from: string;
   readonly to: string;
   readonly list: string;
 }
 
-/** Holds the mover at one step. `wait` resolves when the mover waits there. The sessions are ended after the mover was killed. */
+/**
+ * Makes the mover wait at one step. The promise of `wait` resolves when the mover waits at this step. The sessions that hold the mover are ended
+ * after the mover was killed.
+ */
 interface Held {
   readonly sessions: Client[];
   wait(): Promise<void>;
@@ -201,7 +206,7 @@ const steps: Record<string, (places: Places) => Promise<Held>> = {
   },
 };
 
-/** Lets a mover that waits for the fence go on until it deletes the old data, where it waits for the returned session. */
+/** Lets a mover that waits for the fence continue until it would delete the old data; there the mover waits for the returned session. */
 async function afterFence(url: string, sessions: Client[]): Promise<Client> {
   await untilWaiting(url, "ALTER SCHEMA");
   const next = await session(url);

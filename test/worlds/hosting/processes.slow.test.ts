@@ -6,7 +6,7 @@ import { startServer } from "#harness/server";
 import { closeUnusedWorlds, newData, startOwnServer } from "../own-server.ts";
 import { addressOf, createLabel, listLabels, makeWorld, subscribed, worldOf } from "../server-of-worlds.ts";
 
-/** The time limit for other processes to hear of a change. The other processes hear of it within a second, but the machine may be busy. */
+/** The time limit for other processes to hear of a change. The other processes hear of the change within a second, but the machine may be busy. */
 const HEARD_WITHIN_MS = 10_000;
 
 test("a world that one process creates, resets or deletes changes in all of them, and its requests are in one log", async () => {
@@ -21,7 +21,7 @@ test("a world that one process creates, resets or deletes changes in all of them
     return { status: response.status, body: (await response.json()) as { data?: unknown[] } };
   };
   const base = `${server.base_url}/w/orders`;
-  /** Each request has a connection of its own, so that both workers get requests. */
+  /** Each request opens a connection of its own, so that both workers get requests. */
   const seen = async (): Promise<string[]> => {
     const all = await Promise.all(Array.from({ length: 8 }, () => listLabels(base, "", { connection: "close" })));
     return [...new Set(all.map(({ status, names }) => `${status} ${names.sort().join(", ")}`))];

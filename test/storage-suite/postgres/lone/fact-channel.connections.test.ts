@@ -1,4 +1,4 @@
-/** Checks how the channel of facts begins, loses its connection, gets another one, and ends. */
+/** Checks how the channel for notices starts, loses its connection, gets another one, and ends. */
 import { expect, test } from "bun:test";
 import { openChannel } from "#harness/postgres/lone-channel";
 import { LoneServer } from "#harness/postgres/lone-server";
@@ -20,7 +20,7 @@ test("a lost connection is reported once, ended, and replaced at an interval, on
   server.beginning = () => gate.promise;
   for (let interval = 0; interval < 3; interval++) await tick();
   expect(server.asked).toHaveLength(2);
-  // Until the channel has a connection, no cached value can be trusted.
+  // Until the channel has a connection, the process may not trust any cached value.
   expect(news()).toHaveLength(6);
   gate.reject(new Error("refused"));
   await nextTurn();
@@ -30,7 +30,7 @@ test("a lost connection is reported once, ended, and replaced at an interval, on
   expect(session().sent[0]).toBe('LISTEN "own"; LISTEN "second"');
   news();
   await tick();
-  // The old connection is ignored, and the new one is used.
+  // The channel ignores the old connection, and uses the new one.
   lost.emit("error", new Error("once more"));
   notify('5 8 [["token","a"]]');
   expect(news()).toEqual(["own: token a"]);
@@ -61,7 +61,7 @@ test("at the end the number is given back, the session ends, and nothing is repo
   news();
   const closing = channel.close();
   await nextTurn();
-  // The channel does not end its session in the middle of another turn.
+  // The channel does not end its session while it waits for a response.
   expect(session().hasEnded).toBe(false);
   tables.own = { 5: 1 };
   gate.resolve();

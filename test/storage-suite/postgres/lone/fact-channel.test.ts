@@ -1,5 +1,6 @@
 /**
- * Checks how the channel of facts reacts to notifications, polls and silence, at each interval. The folder above has the tests with a real server.
+ * Checks how the channel for notices reacts to notifications, polls and silence, at each interval. The tests with a real PostgreSQL server are in the
+ * parent folder.
  */
 import { expect, test } from "bun:test";
 import { openChannel, PROCESS_NUMBER } from "#harness/postgres/lone-channel";
@@ -148,7 +149,7 @@ test("a deleted schema is left out, and the others are read; a missing one canno
   await tick();
   expect(news()).toEqual([]);
   await expect(channel.follow("fourth", hear("fourth"))).rejects.toThrow("no fourth");
-  // Any other failure does not count as a response.
+  // Any other failure of the poll does not count as a response.
   gates.respond = async () => {
     throw new Error("out of memory");
   };

@@ -1,4 +1,7 @@
-/** Checks the exact statements of a group of bodies, and the result of each body. The folder above has the tests with a real server. */
+/**
+ * Checks the exact statements of a group of transaction functions, and the result of each function. The tests with a real PostgreSQL server are in
+ * the parent folder.
+ */
 import { expect, test } from "bun:test";
 import { type Completion, LoneServer, type LoneSession } from "#harness/postgres/lone-server";
 import { nextTurn } from "#kernel/turns";
@@ -10,7 +13,7 @@ import { sql } from "#storage/sql";
 const insert = (id: number) => sql`INSERT INTO notes (id) VALUES (${id})`;
 const change = sql`UPDATE notes SET amount = 1`;
 
-/** A short transcript of one session. A line has the statements that are sent together. */
+/** A short transcript of one session. Each line of the transcript has the statements that are sent together. */
 const SHORT: readonly (readonly [start: RegExp, word: string])[] = [
   [/^BEGIN/, "begin"],
   [/^\s*SELECT l\.slot/, "lock"],
@@ -73,7 +76,7 @@ test("a body that throws before its first statement, and no other, needs no conn
     }),
   ).toBe(refused);
   expect(server.asked).toEqual([]);
-  // A body without statements still has a commit before its response.
+  // For a transaction function without statements, PostgreSQL still commits before the function's result is returned.
   expect(await run(async () => "nothing")).toBe("nothing");
   expect(server.sessions.map(transcript)).toEqual([["begin commit"]]);
 });
@@ -103,7 +106,7 @@ test("bodies run in the order of their arrival, sixty in a transaction, and the 
     }),
   );
   await Promise.all(all);
-  // The second transaction need not wait for the first.
+  // The second transaction does not have to wait for the first.
   expect(order.filter((id) => id < 60)).toEqual(Array.from({ length: 60 }, (_, id) => id));
   const inserts = server.sessions.map(
     (session) =>
@@ -175,7 +178,7 @@ test("a missing row undoes the other bodies, too, and so does a dead connection"
   await body();
   const lost = Object.assign(new Error("terminated"), { code: "57P01" });
   responses.of = () => lost;
-  // No statement of the group has run, so all bodies run once more, whether there is one or many.
+  // No statement of the group has run, so all its functions run once more, whether there is one or many.
   expect(await body()).toMatchObject({ wasStale: true });
   expect(server.sessions[0]?.hasEnded).toBe(true);
   responses.of = usual;

@@ -1,6 +1,6 @@
 /**
- * Checks how often a write, a read and a snapshot are tried again after a lost connection or a conflict with another transaction, and which work the
- * end waits for.
+ * Checks how often a write, a read and a snapshot are repeated after a lost connection or a conflict with another transaction, and which work the
+ * closing database waits for.
  */
 import { expect, test } from "bun:test";
 import { type Completion, LoneServer, type LoneSession } from "#harness/postgres/lone-server";
@@ -38,7 +38,7 @@ function newDatabase(size = 8) {
     health: new DatabaseHealth(),
     end: async () => void ends.push("end"),
   });
-  /** The number of runs of a body, if each run has this failure. */
+  /** The number of times that a transaction function runs if each run has this failure. */
   const runsWith = async (completion: Completion, run = (body: (tx: Transaction) => Promise<unknown>): Promise<unknown> => database.write(body)) => {
     let runs = 0;
     responses.of = (text) => (text.startsWith("INSERT") ? completion : usual(text));
@@ -82,7 +82,7 @@ test("a write on a connection that died since its last use runs on a new one, an
     runs++;
     await tx.run(insert);
   });
-  // These attempts do not count against the attempts of a write.
+  // Attempts on connections that have died do not count as attempts of the write.
   expect({ runs, sessions: server.sessions.length }).toEqual({ runs: 8, sessions: 8 });
   responses.of = (text) => (text.startsWith("INSERT") ? new Error("Query read timeout") : usual(text));
   runs = 0;
@@ -97,13 +97,13 @@ test("a write on a connection that died since its last use runs on a new one, an
 test("bodies that were undone together run again, each alone", async () => {
   const { database, server, responses } = newDatabase();
   let changed = 0;
-  // Both bodies fail the first time.
+  // Both transaction functions fail the first time.
   responses.of = (text) => (text.startsWith("UPDATE") && changed++ < 2 ? "UPDATE 0" : usual(text));
   const body = (tx: Transaction): Promise<void> => tx.lock("notes", "a").then(() => tx.runOne(change));
   await Promise.all([database.write(body), database.write(body)]);
   const commits = () => server.sessions.flatMap(textsOf).filter((text) => text === "COMMIT").length;
   expect(commits()).toBe(2);
-  // Each time, one of two bodies conflicts. The other body is not undone with it again and again.
+  // Each time, one of two transaction functions has a conflict. The function without a conflict is not undone with the other one again and again.
   let refusals = 0;
   responses.of = (text) => (text.startsWith("INSERT") && refusals++ < 3 ? deadlock : usual(text));
   const both = [database.write(body), database.write((tx) => tx.lock("notes", "a").then(() => tx.run(insert)))];
@@ -141,7 +141,7 @@ test("a read whose connection died is repeated, a snapshot only before its body 
   for (const session of server.sessions) session.completionOf = () => new Error("Query read timeout");
   await expect(database.reader.all(read)).rejects.toMatchObject(unreachable);
   expect(server.sessions).toHaveLength(sessions);
-  // A refusal by PostgreSQL is not a reason to try another connection.
+  // If PostgreSQL refuses a statement, this is no reason to try another connection.
   responses.of = () => withCode("42703");
   await expect(database.reader.all(read)).rejects.toThrow("42703");
   await expect(database.reader.all(read)).rejects.toThrow("42703");

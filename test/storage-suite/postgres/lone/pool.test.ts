@@ -13,7 +13,7 @@ function newPool(size: number, OwnPool = Pool) {
   const server = new LoneServer();
   const pool = new OwnPool(server.asServer, { connections: size });
   const [checks] = intervals as [(typeof intervals)[0]];
-  /** The state of a request for a connection: the number of its session, its error, or that it waits. */
+  /** The result of a request for a connection: the number of its session, its error, or that it still waits. */
   const ask = (schema = "own") => {
     const asked: { state: string; connection: PoolConnection | undefined } = { state: "waits", connection: undefined };
     pool.acquire(schema).then(
@@ -64,7 +64,7 @@ test("connections are opened on demand, up to the size; later callers get the ne
   await nextTurn();
   expect(later.map(({ state }) => state)).toEqual(["session 1", "session 0", "waits"]);
   expect(later.slice(0, 2).map(({ connection }) => connection?.schema)).toEqual(["a", "b"]);
-  // A served request has no time limit any more.
+  // A request that has a connection has no time limit any more.
   expect(waits().map(({ isCleared }) => isCleared)).toEqual([true, true, false]);
 });
 
@@ -87,7 +87,7 @@ test("a connection that served the schema last is first, then a new one, then an
   const { server, pool, acquire } = newPool(3);
   const [a, b, again] = [await acquire("a"), await acquire("b"), await acquire("a")];
   for (const connection of [b, a, again]) pool.release(connection);
-  // The pool prefers the connection that came back last, then any other connection of the schema.
+  // The pool prefers the connection that was released last, then any other connection of the schema.
   expect(await acquire("a")).toBe(again);
   expect(await acquire("b")).toBe(b);
   pool.release(again);
@@ -128,7 +128,7 @@ test("a broken one is ended and makes room, for waiting or later callers, even i
   const waiting = ask("other");
   server.sessions[0]?.emit("error", new Error("Connection terminated"));
   expect([first.isBroken, second.isBroken]).toEqual([true, false]);
-  // The connection is in use, so its user gives it back first.
+  // The connection is in use, so it first has to be released.
   expect(server.sessions[0]?.hasEnded).toBe(false);
   pool.release(first);
   await nextTurn();
@@ -137,7 +137,7 @@ test("a broken one is ended and makes room, for waiting or later callers, even i
   pool.release(waiting.connection as PoolConnection);
   for (let twice = 0; twice < 2; twice++) server.sessions[1]?.emit("error", new Error("Connection terminated"));
   expect(server.sessions.map(({ hasEnded }) => hasEnded)).toEqual([true, true, false]);
-  // One connection is left, so the pool opens one more, but not a third.
+  // Only one connection is still open, so the pool opens one more, but not a third.
   expect(await acquire("other")).toBe(waiting.connection as PoolConnection);
   await acquire();
   expect(server.sessions).toHaveLength(4);
@@ -174,12 +174,12 @@ test("connections that nobody used between two checks are closed, and used ones 
   pool.release(await acquire("a"));
   checks.fire();
   expect(ended()).toEqual([false, true]);
-  // A connection in use is not checked.
+  // The pool does not check a connection that is in use.
   const used = await acquire("a");
   for (let check = 0; check < 3; check++) checks.fire();
   expect(ended()).toEqual([false, true]);
   pool.release(used);
-  // The place of the ended connection is free.
+  // A new connection can replace the ended one.
   pool.release(await acquire("b"));
   expect(ended()).toEqual([false, true, false]);
   await pool.end();
@@ -206,7 +206,7 @@ test("statements of a transaction are sent together at the end of the turn, thos
   expect(counts()).toEqual([2, 2, 1]);
   const [two, three, again] = ["SELECT 2 AS two", "SELECT 3 AS three", "SELECT 1 AS one"];
   expect(textsOf(session)).toEqual([`${two}; ${three}`, `${again}; ${again}`, `${again}`, "ROLLBACK"]);
-  // A single statement is sent in the same way.
+  // A single statement is sent in the same way as several statements.
   sent.push(connection.send(one));
   await nextTurn();
   expect(counts()).toEqual([2, 2, 1, 1]);
@@ -216,7 +216,8 @@ test("statements of a transaction are sent together at the end of the turn, thos
 });
 
 test("a text is prepared under one name, once for each connection; beyond a thousand texts further ones have none", async () => {
-  // Statement names are unique in a process. The test imports a module of its own, so that other tests and this one do not share names.
+  // The names of prepared statements are unique in a process. The test imports a copy of the module, so that other tests and this one do not share
+  // statement names.
   const { Pool: PoolOfItsOwn } = (await import(`${Bun.resolveSync("#storage/postgres/pool", import.meta.dir)}?names`)) as { Pool: typeof Pool };
   const { server, acquire } = newPool(2, PoolOfItsOwn);
   const connections = [await acquire("a"), await acquire("b")];
@@ -228,7 +229,7 @@ test("a text is prepared under one name, once for each connection; beyond a thou
   }
   const [first, second] = server.sessions.map(({ prepared }) => prepared);
   const names = new Set(first?.map(({ name }) => name).filter((name) => name !== ""));
-  // The first name belongs to the statement that the connections sent first.
+  // The first statement name belongs to the statement that the connections sent first.
   expect(names.size).toBe(999);
   expect(["s1000", "s1001"].map((name) => names.has(name))).toEqual([true, false]);
   const unnamed = first?.filter(({ name }) => name === "") ?? [];

@@ -1,4 +1,4 @@
-/** Checks which statements a body waits for, and when a failed statement that nobody awaited is reported. */
+/** Checks which statements a transaction function waits for, and when the failure of a statement that nobody awaited is reported. */
 import { expect, test } from "bun:test";
 import { type Completion, LoneServer, type LoneSession } from "#harness/postgres/lone-server";
 import { nextTurn } from "#kernel/turns";
@@ -21,7 +21,7 @@ async function begin() {
     entered.push(slot);
     return place;
   });
-  /** Whether a body ends before PostgreSQL has responded. Afterwards PostgreSQL responds to everything. */
+  /** Whether a transaction function ends before PostgreSQL has responded. After this check, PostgreSQL responds to everything. */
   const isAwaited = async (asked: Promise<unknown>, completion: (text: string) => Completion = () => "UPDATE 1"): Promise<[boolean, unknown]> => {
     let hasEnded = false;
     const outcome = asked.then(
@@ -80,7 +80,7 @@ test("a lock is first with its slot, once for the transaction, and a missing row
   expect(one.session.sent).toHaveLength(1);
   await one.isAwaited(one.tx.lock("notes", "b"), () => "SELECT 1");
   expect([one.session.sent.length, one.entered.length]).toEqual([2, 1]);
-  // The next body finds the name locked.
+  // The next transaction function finds the name locked.
   const next = new PostgresTransaction(async () => one.place);
   await next.lock("notes", "a");
   expect(one.session.sent).toHaveLength(2);

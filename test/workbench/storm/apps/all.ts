@@ -1,4 +1,4 @@
-/** Ten apps, each with a mistake that can be left out, and the fault that shows the mistake. */
+/** Lists ten apps, each with a mistake that can be switched off, and the fault that reveals the mistake. */
 import type { App } from "./client.ts";
 import { hammersRateLimit, ignoresOverload, keepsDeadToken, readsFirstPage, retriesBlindly, trustsStatus } from "./requests.ts";
 import { answersTwice, readsFirstChange, trustsOrder, waitsForever } from "./webhooks.ts";

@@ -1,4 +1,4 @@
-/** The client that all apps of this folder share. The client survives every fault of a request, unless an app asks it to make a mistake. */
+/** The client that all apps of this folder share. The client survives every fault of a request, unless an app configures it to make a mistake. */
 import type { World, WorldFile } from "#testing/index";
 
 export const world: WorldFile = {
@@ -18,19 +18,19 @@ export const world: WorldFile = {
   tokens: [{ token: "page-token", type: "page", app: "1001", page: "2001", user: "3001", scopes: ["pages_messaging"] }],
 };
 
-/** Each app with its mistake, or without it. Rejects if the app did not reach its end. */
+/** Each app can run with its mistake or without it. The promise rejects if the app did not reach its end. */
 export type App = (world: World, hasMistake: boolean) => Promise<void>;
 
 export interface Mistakes {
-  /** Sends a write again after a lost response, without checking whether the first one took effect. */
+  /** The mistake: the client sends a write again after a lost response, without checking whether the first write took effect. */
   readonly isBlind?: boolean;
-  /** Sends a refused request again at once. */
+  /** The mistake: the client sends a refused request again at once. */
   readonly isImpatient?: boolean;
-  /** Never gets a new token. */
+  /** The mistake: the client never requests a new token. */
   readonly keepsToken?: boolean;
-  /** Treats an error of the server as final. */
+  /** The mistake: the client treats an error of the server as final. */
   readonly ignores503?: boolean;
-  /** Believes the status of a response whose body did not arrive. */
+  /** The mistake: the client trusts the status of a response whose body did not arrive. */
   readonly trustsStatus?: boolean;
 }
 
@@ -67,7 +67,7 @@ export class Client {
 
   labels = (): Promise<Named[]> => this.#list("2001/custom_labels?fields=id,name");
 
-  /** The first page of the labels, for an app that reads no other pages. */
+  /** Reads the first page of the labels, for an app that reads no other pages. */
   firstLabels = async (): Promise<Named[]> => ((await this.#send("GET", "2001/custom_labels?fields=id,name")) as { data: Named[] }).data;
 
   async #list(path: string): Promise<Named[]> {
@@ -143,5 +143,5 @@ export async function until(isSo: () => boolean | Promise<boolean>, what: string
 }
 
 const LOOK_MS = 10;
-/** This wait is longer than every fault that delays something. */
+/** This wait is longer than the delay of every fault that delays something. */
 const WAIT_MS_MAX = 2_000;

@@ -13,7 +13,7 @@ const send = (world: World, n: number, text: string): Promise<unknown> =>
 const receiver = (world: World) =>
   world.webhooks.receive({ app: "1001", subscriptions: [{ object: "chatapp_business_account", fields: ["messages"] }] });
 
-/** Creates a persona for each message, and with the mistake also for a message that is delivered a second time. */
+/** The app creates a persona for each message; its mistake is to do so again for a message that is delivered a second time. */
 export const answersTwice: App = async (world, hasMistake) => {
   const client = new Client(world);
   const hook = await receiver(world);
@@ -26,14 +26,14 @@ export const answersTwice: App = async (world, hasMistake) => {
   };
   await send(world, 1, "hello");
   await until(() => answers.length > 0, "the answer");
-  // A second copy comes right after the first.
+  // A second copy of the webhook arrives right after the first.
   await Bun.sleep(SETTLE_MS);
   await Promise.all(answers);
 };
 
 const SETTLE_MS = 100;
 
-/** Keeps the newest state of a thread, and takes the order of arrival for the order of events. */
+/** The app keeps the newest state of a thread; its mistake is to take the order of arrival for the order of events. */
 export const trustsOrder: App = async (world, hasMistake) => {
   const hook = await receiver(world);
   let state: Message = { n: 0, text: "" };
@@ -51,7 +51,7 @@ export const trustsOrder: App = async (world, hasMistake) => {
   if (state.text !== "closed") throw new Error(`the thread is ${state.text}, not closed`);
 };
 
-/** Counts messages, and reads only the first one of a webhook. */
+/** The app counts messages; its mistake is to read only the first message of a webhook. */
 export const readsFirstChange: App = async (world, hasMistake) => {
   const hook = await receiver(world);
   const seen = new Set<number>();
@@ -63,14 +63,14 @@ export const readsFirstChange: App = async (world, hasMistake) => {
   await until(() => seen.size === 3, "the third message");
 };
 
-/** Waits for the webhook of its label, and never reads the labels. */
+/** The app waits for the webhook of its label; its mistake is never to read the labels. */
 export const waitsForever: App = async (world, hasMistake) => {
   const client = new Client(world);
   const hook = await world.webhooks.receive({ app: "1001", subscriptions: [{ object: "page", fields: ["custom_labels"] }] });
   await client.createLabel("vip");
   const isTold = () => hook.webhooks.length > 0;
   if (hasMistake) return until(isTold, "the webhook");
-  // Without a webhook the app reads the labels after a while.
+  // If no webhook arrives, the app without the mistake reads the labels after a while.
   await until(isTold, "the webhook").catch(async () => {
     if ((await client.labels()).length !== 1) throw new Error("the label does not exist");
   });
