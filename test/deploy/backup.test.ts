@@ -46,7 +46,7 @@ async function expectRestored(plaza: RunningPlaza, acknowledged: readonly string
   };
   expect(exported.labels.map(({ id }) => id)).toEqual(expect.arrayContaining([...acknowledged]));
   expect(exported.apps).toMatchObject([{ secret: "demo-app-secret" }]);
-  // New ids differ from the ids that the server gave out before the restore.
+  // Ids that the server creates after the restore differ from the ids that it created before.
   const { status, body } = await plaza.control("POST", "nodes/labels", { page: "2001", name: "after the restore" }, KEY);
   expect(status).toBe(201);
   expect(acknowledged).not.toContain(String(body.id));

@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dir, "../..");
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 const known = optionsWith(settings).map(({ name }) => variableOf(name));
 
-/** Ids that the server creates after the restore differ from the ids that it created before. */
+/** The variables in lines `NAME=value`, including lines that are commented out. */
 const variablesIn = (text: string): string[] => [...text.matchAll(/^#?([A-Z_]+)=/gm)].map(([, name]) => name as string);
 
 describe("the container", () => {

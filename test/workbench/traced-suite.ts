@@ -1,7 +1,4 @@
-/**
- * The test suite plants secrets, gets a refusal, receives a webhook, and prints the final state of its world. The test suite plants secrets, gets a
- * refusal, receives a webhook, and prints the final state of its world.
- */
+/** The test suite plants secrets, gets a refusal, receives a webhook, and prints the final state of its world. */
 import { withPlaza } from "#testing/index";
 
 const plaza = await withPlaza({

@@ -9,7 +9,7 @@ import { Log } from "#telemetry/log";
 
 export interface OwnServer {
   readonly plaza: RunningPlaza;
-  /** Stops the server. When the test ends, the server is stopped. */
+  /** Stops the server. The server is also stopped when the test ends. */
   stop(): Promise<void>;
   readonly baseUrl: string;
   /** Sends a request with the control key. `path` is the part of the URL after `/v1`. */

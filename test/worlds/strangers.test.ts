@@ -1,5 +1,6 @@
 /**
- * Checks that strangers neither open closed worlds nor learn which worlds exist (D-333), and that everybody who has e.g. a token or a stream key of a world opens it.
+ * Checks that strangers neither open closed worlds nor learn which worlds exist (D-333), and that everybody who has e.g. a token or a stream key of a
+ * world opens it.
  */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";

@@ -91,7 +91,7 @@ export async function openPage(url: string, flags: readonly string[] = []): Prom
   return connection;
 }
 
-/** The address of the page that the browser opens first. Chromium writes its port to this file once it listens on the port. */
+/** The address of the page that the browser opens first. Chromium writes its port to `file` once it listens on the port. */
 async function pageAddress(file: string): Promise<string> {
   for (;;) {
     try {

@@ -14,7 +14,7 @@ export interface LeftBehind {
   timers(): string[];
   /** The listeners of signals and other events of the process, and of abort signals. */
   listeners(): string[];
-  /** The open files, sockets and pipes of this process, if the system lists them. Listeners that existed before the test do not count. */
+  /** The open files, sockets and pipes of this process, if the system lists them. Files that were open before the test do not count. */
   files(): string[];
   /** The ids of the child processes of this process, if the system lists them. */
   children(): string[];

@@ -163,8 +163,8 @@ export class Ledger {
   }
 
   /**
-   * A webhook that came after the end of a history, although the history had waited for all expected webhooks. Checks the webhooks of the given
-   * world, or of all worlds.
+   * A webhook that came after the end of a history, although the history had waited for all expected webhooks. The function checks the given
+   * world, or all worlds.
    */
   late(world?: string): string | undefined {
     const names = this.#posts.map(({ path }) => path.split("/")[1] ?? "");

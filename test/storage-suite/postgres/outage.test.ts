@@ -8,7 +8,7 @@ import { openPostgres } from "#storage/postgres/open";
 import { sql } from "#storage/sql";
 import { becomesTrue, cleanUp, closedAfterwards, notes } from "../stores.ts";
 
-/** The time limit of a test. The time limit of a test: a cluster starts in 1 to 2 s, and needs more on a busy machine. */
+/** The time limit of a test: a cluster starts in 1 to 2 s, and needs more on a busy machine. */
 const LIMIT_MS = 60_000;
 
 const insert = (id: number) => sql`INSERT INTO notes (id, list) VALUES (${id}, ${"a"})`;

@@ -8,10 +8,7 @@ import { openPostgres } from "#storage/postgres/open";
 import { sql } from "#storage/sql";
 import { notes } from "../stores.ts";
 
-/**
- * The time limit of a test. The time limit of a test: the server waits 30 s for a statement and 5 s for a connection, and the cluster needs time to
- * start.
- */
+/** The time limit of a test: the server waits 30 s for a statement and 5 s for a connection, and the cluster needs time to start. */
 const LIMIT_MS = 120_000;
 
 const insert = (id: number) => sql`INSERT INTO notes (id, list) VALUES (${id}, ${"a"})`;

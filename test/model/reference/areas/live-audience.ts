@@ -22,7 +22,7 @@ const reactionShape: Shape = { fields: { id: true, type: true, from }, defaults:
 
 const videoOf = ({ world, node }: Turn): LiveVideo => world.live_videos.get(node) as LiveVideo;
 
-/** The actor as responses show it: pages have their name, people have none. */
+/** The actor as responses show it: pages with their name, and people without a name. */
 function shownActor({ pages }: World, id: string): unknown {
   const name = pages.get(id)?.name;
   return name === undefined ? { id } : { id, name };
