@@ -40,7 +40,7 @@ test("bash completes commands, options, their values and events", async () => {
   expect(completed("plaza start --world wor")).toEqual(["world.yaml"]);
   expect(completed("plaza start --port ")).toEqual([]);
   expect(completed("plaza completion ")).toEqual(expect.arrayContaining(["bash", "zsh", "fish"]));
-  // The settings of features are options as well.
+  // The settings of features are also options of the command, so bash completes them too.
   expect(completed("plaza start --label")).not.toEqual([]);
 });
 

@@ -184,7 +184,7 @@ test("plaza init creates files with which plaza start begins, and keeps existing
     expect(readFileSync(join(cwd, file), "utf8")).toStartWith(`# yaml-language-server: $schema=${schema}\n`);
     expect(JSON.parse(readFileSync(join(cwd, schema), "utf8"))).toEqual(JSON.parse(readFileSync(join(ROOT, "docs/reference", schema), "utf8")));
   }
-  // The command as a person types it in that folder, if the clone is in another folder.
+  // The command `plaza` as a person types it in the test's folder, if the clone is in another folder.
   expect(stdout).toContain(`\n  ${relative(cwd, join(ROOT, "bin/plaza"))} start\n`);
   expect(readFileSync(join(cwd, ".plaza/.gitignore"), "utf8")).toBe("*\n");
   for (let starts = 0; starts < 2; starts++) {

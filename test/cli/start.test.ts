@@ -87,7 +87,7 @@ describe("plaza start --json", () => {
     });
     const ask = async () => (await fetch(`${plaza.ready.control_url}/healthz`, { keepalive: false })).ok;
     const isServing = () => ask().catch(() => false);
-    // Connections are accepted in order, so the waiting request has arrived once a later one is served.
+    // The server accepts connections in order, so the waiting request has arrived as soon as a later request is served.
     for (let n = 0; n < 3; n++) expect(await isServing()).toBe(true);
     const ended = plaza.end();
     while (await isServing()) await Bun.sleep(10);

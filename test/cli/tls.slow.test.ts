@@ -20,7 +20,7 @@ function filesOf(cert: string, key: string): { cert: string; key: string; write(
   return { ...files, write };
 }
 
-/** The name in the certificate that a listener uses at present. */
+/** The host name in the certificate that a listener uses at present. */
 const nameAt = (url: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket = connect({ host: "127.0.0.1", port: Number(new URL(url).port), rejectUnauthorized: false }, () => {

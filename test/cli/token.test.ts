@@ -27,7 +27,7 @@ describe("plaza token", () => {
     ]);
     expect(JSON.parse(minted.stdout)).toMatchObject({ token: expect.any(String), scopes: ["a", "b"], expires_at: 1_893_456_000 });
     const plaza = await startPlaza(["--data", data]);
-    // The data was not empty, so the server did not add the demo world.
+    // The data contained a world already, so the server did not add the demo world.
     expect((await plaza.control("GET", "nodes/apps")).body.data).toHaveLength(1);
     expect((await plaza.control("GET", "tokens")).body.data).toMatchObject([{ type: "app", app: "1001" }]);
   });

@@ -103,7 +103,7 @@ describe("--workers", () => {
       status: 200,
       body: { count: 30 },
     });
-    // D-394: a worker sends the names that it does not serve together with its requests.
+    // D-394: a worker reports the names that it does not serve together with its requests.
     expect((await plaza.page("insights")).status).toBe(400);
     await plaza.control("POST", "requests/expect", { match: { status: 400 }, within_ms: 5_000 });
     expect(await plaza.control("GET", "unserved")).toMatchObject({ body: { data: [{ name: "page/insights", count: 1 }] } });
@@ -149,7 +149,7 @@ describe("--workers", () => {
     const plaza = await withWorkers(2);
     const [child] = childrenOf(plaza.ready.pid) as [number];
     process.kill(child, "SIGKILL");
-    // While the killed process exists, the system may still give connections to it.
+    // As long as the killed process exists, the operating system may still pass connections to it.
     await until(() => !childrenOf(plaza.ready.pid).includes(child) && childrenOf(plaza.ready.pid).length === 2);
     await allResponse(plaza);
     await plaza.end();

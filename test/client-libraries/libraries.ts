@@ -25,7 +25,7 @@ export async function installed(folder: string, pins: readonly string[], install
   for (const name of pins) cpSync(join(folder, name), join(fresh, name));
   await run(install(fresh), fresh);
   try {
-    // Renames the folder into place, so that the final folder is always complete, also if two processes install.
+    // Renames the folder to its final name when it is complete, so that two processes can install at the same time.
     renameSync(fresh, kept);
   } catch (error) {
     if (!existsSync(kept)) throw error;
@@ -40,7 +40,7 @@ export const installNodeLibrary = (): Promise<string> =>
 export const installPythonLibrary = (): Promise<string> =>
   installed(join(HERE, "python"), ["requirements.txt"], (into) => [
     ...["python3", "-m", "pip", "install", "--disable-pip-version-check", "--quiet"],
-    // These options leave out everything that belongs to one version of Python or to one system.
+    // These options of pip leave out the files that only one version of Python or one system can use.
     ...["--no-deps", "--only-binary=:all:", "--platform", "any"],
     ...["--target", join(into, "packages"), "--requirement", join(into, "requirements.txt")],
   ]);

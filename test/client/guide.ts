@@ -26,7 +26,7 @@ export function readGuide(): Guide {
   };
 }
 
-/** The program as JavaScript, with a given server and client in place of those in the guide. */
+/** The guide's examples as a JavaScript program, which uses the given server and client instead of those in the guide. */
 export const runnable = ({ program }: Guide, baseUrl: string, client: string): string =>
   new Bun.Transpiler({ loader: "ts" })
     .transformSync(program)

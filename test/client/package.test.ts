@@ -8,7 +8,7 @@ import { startServer } from "#harness/server";
 import { installClient, readGuide, runnable } from "./guide.ts";
 
 const ROOT = join(import.meta.dir, "../..");
-/** The greatest size of the compressed module. */
+/** The greatest size that the compressed module of the client may have. */
 const COMPRESSED_BYTES_MAX = 10_000;
 
 /** The folder of a program that has installed the package. */
@@ -48,7 +48,7 @@ test("the module has at most 10 kB compressed, and imports nothing", () => {
 test("the guide's examples match the types of the package", () => {
   writeFileSync(join(folder, "guide.ts"), guide.program);
   const options = { strict: true, module: "ESNext", moduleResolution: "bundler", target: "ES2022", lib: ["ES2022", "DOM", "DOM.Iterable"] };
-  // Without `skipLibCheck`, so that the declarations themselves are checked too.
+  // The compiler runs without `skipLibCheck`, so that it checks the package's declarations too.
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: { ...options, types: [], noEmit: true }, files: ["guide.ts"] }));
   const { stdout, exitCode } = Bun.spawnSync(["node", join(ROOT, "node_modules/typescript-native/bin/tsc"), "-p", folder]);
   expect({ exitCode, problems: stdout.toString() }).toEqual({ exitCode: 0, problems: "" });

@@ -49,7 +49,7 @@ class Filling {
     return this.#send(`${this.ready[on]}${path}`, { method, headers, body: JSON.stringify(body) });
   }
 
-  /** Sends a request of page messaging, which requires the token in three places. */
+  /** Sends a request of page messaging, which requires the token twice in the query and once in the header. */
   page(method: string, path: string, body: unknown = {}): Promise<Json> {
     return this.graph(method, `${path}${path.includes("?") ? "&" : "?"}access_token=cafe&oauth_token=cafe`, "cafe", body);
   }

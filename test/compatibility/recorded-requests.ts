@@ -11,7 +11,7 @@ const inQuery = (path: string, token: string, on: On = "base_url"): RecordedRequ
   path: `${path}${path.includes("?") ? "&" : "?"}access_token=${token}`,
 });
 
-/** A read of page messaging, which requires the token in three places. */
+/** A read of page messaging, which requires the token twice in the query and once in the header. */
 const everywhere = (path: string, token = "cafe"): RecordedRequest => ({
   ...inQuery(`${path}${path.includes("?") ? "&" : "?"}oauth_token=${token}`, token),
   headers: { authorization: `Bearer ${token}` },

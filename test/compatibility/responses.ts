@@ -1,4 +1,4 @@
-/** A recorded request, and the parts of its response that must stay the same. */
+/** A recorded request, and the properties of its response that must stay the same. */
 import type { Ready } from "../cli/plaza-process.ts";
 
 export interface RecordedRequest {

@@ -22,7 +22,7 @@ test("a person creates a first label, sees its request arrive, and reads the rea
   expect(story).not.toContain("demo-page-token");
   expect(await page.evaluate<string>("location.search")).toMatch(/request=\w+/);
   await page.screenshot("requests-story");
-  // The request is refused when it is sent once more, because the label exists.
+  // The server refuses the request when it is sent again, because the label already exists.
   await page.click("Send again");
   const refused = await page.shows("Refused", "In the catalogue", "It happens when");
   expect(refused).toContain("400");
@@ -80,7 +80,7 @@ test("axe finds no problem in either theme, with the list empty, filled and open
   expect(await page.violations()).toEqual([]);
   await createLabel(server, "gold");
   await createLabel(server, "gold");
-  // Both requests are in the list. The newest is the refused one.
+  // The list shows both the successful and the refused request. The newest is the refused one.
   await page.shows("createLabel", "200", "400");
   await page.press("[role=grid] .body [role=row]");
   await page.shows("Refused", "In the catalogue");

@@ -2,7 +2,7 @@
 
 const ANY = "…";
 
-/** The place at which `printed` differs from `shown`, or undefined if they are equal. In `shown`, `…` inside a string is any text. */
+/** The path in the JSON at which `printed` differs from `shown`, or undefined if they are equal. In `shown`, `…` inside a string is any text. */
 export function differenceOf(shown: unknown, printed: unknown, place = "$"): string | undefined {
   if (Array.isArray(shown) && Array.isArray(printed)) {
     if (shown.length !== printed.length) return `${place} has ${printed.length} items, the page shows ${shown.length}`;

@@ -1,7 +1,7 @@
 /**
- * Checks that every acknowledged event is counted exactly once. 8 senders report events, repeat each other's events, and send a request once more if
- * its response did not come. Meanwhile the server is killed many times. At the end, names, counts, exact sums and the log are equal to the senders'
- * ledger.
+ * Checks that every acknowledged event is counted exactly once. 8 senders report events, repeat each other's events, and send a request again if its
+ * response did not arrive. While the senders send, the server is killed many times. At the end, names, counts, exact sums and the log are equal to
+ * the senders' ledger.
  */
 import { expect, test } from "bun:test";
 import { sharedPostgres } from "#harness/postgres-cluster";
@@ -13,7 +13,7 @@ const APP = "1001";
 const world = { apps: [{ id: APP, name: "Shop", secret: "s3cret" }] };
 const NAMES = ["pf_mobile_purchase", "level up", "share"];
 const CURRENCIES = ["EUR", "USD", "JPY"];
-/** The share of the events of a request that were sent before. */
+/** The fraction of a request's events that were already sent in earlier requests. */
 const REPEATED = 0.25;
 
 interface LedgerEvent {
@@ -54,7 +54,7 @@ async function post(base_url: string, body: object): Promise<number> {
   return response.status;
 }
 
-/** Sends requests until the ledger is over. `address` returns the present address of the server, which changes with each kill. */
+/** Sends requests until the test has closed the ledger. `address` returns the present address of the server, which changes with each kill. */
 async function send(address: () => string, ledger: Ledger, sender: number): Promise<void> {
   for (let number = 0; !ledger.isOver; ) {
     const count = 1 + Math.floor(Math.random() * 5);
@@ -110,7 +110,7 @@ async function killAndCompare(data: string): Promise<void> {
   const senders = Array.from({ length: SENDERS }, (_, sender) => send(() => server.base_url, ledger, sender));
   for (let round = 0; round < tries(3, 20); round++) {
     const before = ledger.requests;
-    // Each kill comes at another point of the work.
+    // Each kill of the server comes at a different moment of the sending.
     while (ledger.requests < before + 150 + round * 23) await Bun.sleep(1);
     await server.kill();
     server = await startServer(["--data", data]);
@@ -119,7 +119,7 @@ async function killAndCompare(data: string): Promise<void> {
   await Promise.all(senders);
   expect(ledger.acknowledged.length).toBeGreaterThan(1_000);
   await expectLedger(server, ledger.acknowledged);
-  // An orderly end also leaves no event only in memory.
+  // If the server is stopped in an orderly way, no event stays only in memory either.
   await server.stop();
   server = await startServer(["--data", data]);
   for (const event of ledger.acknowledged.slice(-50)) expect(await report(server.base_url, [event])).toBe(200);

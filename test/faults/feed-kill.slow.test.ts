@@ -1,6 +1,6 @@
 /**
  * Checks that an accepted upload is read to its end. The server is killed many times while it reads a feed file. After the last start, the feed is
- * complete and no item is there twice. Until then, the feed has its old items.
+ * complete and no item is there twice. Until the upload has ended, the feed has its old items.
  */
 import { expect, test } from "bun:test";
 import { until } from "#harness/live/connections";
@@ -16,7 +16,7 @@ const old = (id: string) => ({ retailer_id: id, name: id, url: "https://a.exampl
 const world = {
   ...cafe,
   catalogs: [{ id: "8001", page: "2001", name: "Books" }],
-  // One of the old items is also in the file, and keeps its id.
+  // One of the feed's old items is also in the new file, and keeps its id.
   product_feeds: [{ id: FEED, catalog: "8001", items: [old("old"), { ...old("r7"), id: "770007" }] }],
   tokens: [...cafe.tokens, { token: "reader", type: "user", app: "1001", user: "3001", scopes: ["catalog_management"] }],
 };
@@ -82,7 +82,8 @@ async function killAndCheck(data: string, kills: number): Promise<void> {
   let server = await startServer(["--data", data, "--world", worldFile(world)]);
   const { n } = await control(server, "", { method: "POST", body: new Blob([...file()]) });
   for (let kill = 1; kill <= kills; kill++) {
-    // Each kill comes at another point of the work. The progress of a killed run is reported until the next run begins.
+    // Each kill of the server comes at a different moment of the reading. After a kill, the server reports the progress of the killed run until the
+    // next run begins.
     const from = (await control(server, `/${n}`)).rows;
     let report: Report;
     do {

@@ -8,7 +8,7 @@ import { sharedPostgres } from "#harness/postgres-cluster";
 import { startServer, temporaryFolder, worldFile } from "#harness/server";
 
 const SAMPLES = 15;
-/** The number of guesses for each kind of node. The same number of medians is learned before the guesses. */
+/** The number of guesses for hidden nodes, and for missing nodes. The guesser learns the same number of medians before it guesses. */
 const GUESSES = 100;
 
 const world = {
@@ -32,7 +32,7 @@ const world = {
 
 const medianOf = (values: readonly number[]): number => values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
 
-/** The share of right guesses with the threshold and direction that fit the learned medians best. */
+/** The fraction of guesses that are right if the guesser uses the threshold and direction that fit the learned medians best. */
 function rightGuesses(learned: readonly Medians[], asked: readonly Medians[]): number {
   const right = (all: readonly Medians[], limit: number, isSlower: boolean): number =>
     all.reduce((sum, { hidden, missing }) => sum + Number(hidden > limit === isSlower) + Number(missing > limit !== isSlower), 0) / (2 * all.length);

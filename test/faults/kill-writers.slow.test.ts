@@ -1,6 +1,6 @@
 /**
- * Checks that acknowledged writes are durable. The server is killed many times while 64 writers write. After each restart, every acknowledged label
- * and persona exists, and none exists in part.
+ * Checks that acknowledged writes are durable. The server is killed many times while 64 writers write. After each restart of the server, every
+ * acknowledged label and persona exists, and none exists only in part.
  */
 import { expect, test } from "bun:test";
 import { sharedPostgres } from "#harness/postgres-cluster";
@@ -82,7 +82,7 @@ async function killAndCheck(data: string): Promise<void> {
   for (let round = 0; round < tries(3, 20); round++) {
     const writers = Array.from({ length: WRITERS }, (_, writer) => writeUntilGone(server, ledger, writer, round));
     const before = ledger.labels.size + ledger.personas.size;
-    // Each kill comes at another point of the work.
+    // Each kill of the server comes at a different moment of the writing.
     while (ledger.labels.size + ledger.personas.size < before + 300 + round * 37) await Bun.sleep(1);
     await server.kill();
     await Promise.all(writers);

@@ -10,7 +10,7 @@ import { temporaryFolder } from "#harness/server";
 /** The number of streams that run at the same time. */
 const STREAMS = tries(5, 20);
 const SOAK_MS = tries(0, 20 * 60_000);
-/** In a soak test, the least time of each stream. */
+/** The shortest time that each stream lasts in a soak test. */
 const SENDING_MS = tries(0, 5_000);
 /** The memory that the runtime may not give back. The segments and buffers of one stream are about 2 MB. */
 const GROWTH_MB_MAX = 60;
@@ -20,7 +20,7 @@ const megabytes = (pid: number): number => Number(/^VmRSS:\s+(\d+) kB$/m.exec(re
 
 const WAYS = 5;
 
-/** Sends a stream that ends in one of the ways in which streams end, and deletes its video. */
+/** Sends a stream that ends in one of several ways, and then deletes its video. */
 async function streamOnce(liveServer: LiveServer, way: number): Promise<void> {
   const { id, stream_url } = await liveServer.create();
   if (way === 0) {
@@ -70,7 +70,7 @@ test(`${STREAMS} streams that begin and end in every way leave no socket, no fil
   const before = [megabytes(pid), megabytes(liveServer.server.pid)];
   const serverFiles = openFiles(liveServer.server.pid);
   const until = performance.now() + SOAK_MS;
-  // Each place has one stream after the other. Each stream ends in another way, so that all ways occur at the same time.
+  // In each of the parallel loops, one stream follows the other. The streams end in different ways, so that all ways occur at the same time.
   const place = async (first: number): Promise<void> => {
     let way = first;
     do await streamOnce(liveServer, way++ % WAYS);
@@ -81,7 +81,7 @@ test(`${STREAMS} streams that begin and end in every way leave no socket, no fil
   const grown = [megabytes(pid), megabytes(liveServer.server.pid)].map((now, i) => Math.round(now - (before[i] as number)));
   if (isProving) console.log(`the ingest process has grown by ${grown[0]} MB, the server by ${grown[1]} MB`);
   for (const growth of grown) expect(growth).toBeLessThan(GROWTH_MB_MAX);
-  // The only connections that may be left are this test's own, which are kept alive.
+  // At the end, the only connections that may be left are this test's own, which are kept alive.
   expect(openFiles(liveServer.server.pid) - serverFiles).toBeLessThan(2 * STREAMS);
   expect(ingestOf(liveServer)).toBe(pid);
   const left = (): string[] => readdirSync(join(data, "recordings"), { recursive: true }).filter((name) => /\.|index/.test(String(name))) as string[];

@@ -1,6 +1,7 @@
 /**
- * A client that misbehaves in one way until it is killed, as a process of its own: `bun misbehaving-client.ts <way> <base url> <rtmp url> <worlds>`. It is
- * the app 1002 of the world of `neighbours.slow.test.ts`. Once a second it prints the number of connections or requests that it has begun.
+ * A client that misbehaves in one way until it is killed, as a process of its own: `bun misbehaving-client.ts <way> <base url> <rtmp url> <worlds>`.
+ * The client is the app 1002 of the world of `neighbours.slow.test.ts`. Once a second it prints the number of connections or requests that it has
+ * begun.
  */
 import type { Socket } from "bun";
 
@@ -47,7 +48,7 @@ const batch = request(
 
 const inJson = (path: string, token: string, body: string): string => request("POST", path, JSON_TYPE + bearer(token), body);
 
-/** An honest retry of the largest report sends the same events. */
+/** A client that honestly retries the largest report sends the same events again. */
 const events = JSON.stringify({
   ...{ event: "CUSTOM_APP_EVENTS", advertiser_id: "device" },
   custom_events: Array.from({ length: 8_000 }, (_, at) => ({ _eventName: "share", event_id: `e${at}` })),

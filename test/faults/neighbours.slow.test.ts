@@ -1,6 +1,6 @@
 /**
  * Checks that another app is served while one client misbehaves: none of its requests is refused, health responds, and memory stays bounded. Both
- * clients have the same address, so only their apps tell them apart. Only proofs judge how long requests take.
+ * clients have the same address, so only their apps tell them apart. The times of requests are judged only in proofs, not in test runs.
  */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -11,19 +11,22 @@ import { isProving, tries } from "#harness/proof";
 import { type Server, startServer, threeTokens, worldFile } from "#harness/server";
 
 const MISBEHAVING_MS = tries(600, 10_000);
-/** The limit of connections, which is lower than the number that some ways of misbehaving open. */
+/** The limit of connections, which is lower than the number that some misbehaving clients open. */
 const CONNECTIONS_MAX = 1_500;
 const FILES_MAX = 4_096;
 /** The goals of a proof. */
 const P99_MS_MAX = 1_000;
 const HEALTH_MS_MAX = 100;
-/** Ways that fill the processor with served requests. Other work on the processor, such as health, comes later, but at most as late as a request. */
+/**
+ * Types of misbehaviour that keep the processor busy with served requests. Other work on the processor, such as the health check, is done later then,
+ * but at most as late as a request.
+ */
 const FILLING: readonly string[] = ["deep JSON", "reads", "guessed tokens", "repeated events", "long digits", "nested batches", "hostile feeds"];
 const MEMORY_MB_MAX = 512;
 
 /** The number of worlds that strangers name. Strangers also name worlds that do not exist. */
 const WORLDS = 50;
-/** The number of worlds that are opened with tokens. More than may be open at a time. */
+/** The number of worlds that are opened with tokens. The client names more worlds than may be open at a time. */
 const OPENED_WORLDS = tries(60, 600);
 
 const world = {
@@ -32,7 +35,7 @@ const world = {
   labels: Array.from({ length: 500 }, (_, at) => ({ id: String(500_000 + at), page: "2001", name: `label ${at}` })),
 };
 
-/** The results of the neighbour, which is the app that does not misbehave. */
+/** The results of the neighbour, i.e. the app that does not misbehave. */
 interface Seen {
   readonly ms: number[];
   readonly healthMs: number[];
@@ -51,13 +54,16 @@ const statusOf = async (response: Response): Promise<string | undefined> => {
   return response.status === 200 ? undefined : `${response.status} ${text}`;
 };
 
-/** D-98: the server closes the connection of an address that has waited longest, perhaps just as a client uses it. Clients then retry once. */
+/**
+ * D-98: the server closes the connection of an address that has waited longest, perhaps just as a client uses it. When the server closes a connection
+ * in this way, clients retry once.
+ */
 const onKept =
   (ask: Ask): Ask =>
   (server, n) =>
     ask(server, n).catch(() => ask(server, n));
 
-/** Reads, writes, events, and a body that comes after its head, on kept connections and on new ones. */
+/** Sends reads, writes, events, and a body that arrives after its head, on kept connections and on new ones. */
 const asks: readonly Ask[] = [
   onKept(async ({ base_url }) => statusOf(await fetch(`${base_url}/v26.0/2001/personas?${tokens.query}`, tokens))),
   async ({ base_url }) =>

@@ -72,7 +72,7 @@ export class Ledger {
     expect([...this.#ids].filter(([, ids]) => ids.size !== 1)).toEqual([]);
     const twice = [...this.#taken.values()].filter((times) => times > 1).length;
     if (isProving) console.log(`${this.acknowledged.size} events, ${twice} of them twice`);
-    // With few events on a busy machine, more events are under way at each kill, so the strict limit holds only over many kills.
+    // If there are few events and the machine is busy, more of them are under way at each kill, so the strict limit holds only over many kills.
     expect(twice / this.acknowledged.size).toBeLessThanOrEqual(isProving ? 0.01 : 0.2);
     return { events: this.acknowledged.size, twice };
   }

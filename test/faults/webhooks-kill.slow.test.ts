@@ -13,8 +13,8 @@ import { Ledger, settle, worldOf } from "./webhook-ledger.ts";
 const WRITERS = 16;
 const FAILING = 0.3;
 /**
- * The number of events that are acknowledged before a kill. Each kill waits for a few more events than the kill before, so that it comes at another
- * point of the work.
+ * The number of events that are acknowledged before a kill. Each kill of the server waits for a few more events than the kill before, so that it
+ * comes at a different moment of the delivery.
  */
 const LOAD_EVENTS = 2_500;
 const KILLS = tries(3, 20);

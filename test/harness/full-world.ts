@@ -1,4 +1,4 @@
-/** A world file with every key and every kind of node (docs/operating/worlds.md). The file also contains every node that another node refers to. */
+/** A world file with every key and every type of node (docs/operating/worlds.md). The file also contains every node that another node refers to. */
 import { nodeId } from "#kernel/ids";
 import { openPlaza, type PlazaOptions, type TestPlaza } from "./plaza.ts";
 import { READ_SCOPES } from "./scopes.ts";

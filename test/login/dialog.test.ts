@@ -11,7 +11,7 @@ needs("chromium");
 /** The time limit of a test: a browser starts, which takes long on a busy machine. */
 const TEST_MS = 120_000;
 
-/** The app's site, which records the addresses that people come back to, and has the page of the attacker. */
+/** The app's site, which records the URLs to which people are redirected back, and also has the attacker's page. */
 function startSite() {
   const came: URL[] = [];
   let page = "";
@@ -132,7 +132,7 @@ test(
   async () => {
     const { site, server, browser } = await open();
     const page = await newPage(browser);
-    // This browser has the dialog open, so it has the cookie.
+    // This browser has opened the dialog, so it has the dialog's cookie.
     await page.goto(dialogOf(server, site.back));
     const frames = await newPageOf(page);
     const countIn = async (address: string, selector: string): Promise<number | undefined> => {

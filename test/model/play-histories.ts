@@ -32,7 +32,7 @@ const TIMEOUT_MS = 12 * 3_600_000;
 const REPORT_EVERY = 100;
 
 /**
- * `PLAZA_MODEL_SEED` chooses one history, or with `PLAZA_MODEL_COUNT` this number of histories. Without this variable, test runs draw the same
+ * `PLAZA_MODEL_SEED` chooses one history, or with `PLAZA_MODEL_COUNT` this number of histories. Without `PLAZA_MODEL_SEED`, test runs draw the same
  * histories each time, and proofs draw others. `PLAZA_MODEL_AREAS` chooses the areas that histories are about.
  */
 const { PLAZA_MODEL_SEED: given, PLAZA_MODEL_COUNT: givenCount = "1", PLAZA_MODEL_AREAS: areas } = process.env;

@@ -6,8 +6,8 @@ import { expectNoFault, type Known } from "./schemathesis.ts";
 const TIMEOUT_MS = 3_000_000;
 
 /**
- * Operations that a fuzzer cannot test, e.g. because the operation stops the server or its response does not end. These operations have tests of
- * their own.
+ * Operations that a fuzzer cannot test, e.g. because the operation stops the server or its response does not end. The operations in this list have
+ * tests of their own.
  */
 const leftOut = [
   { operation: "stopServer", because: "the operation stops the server that is tested" },

@@ -1,4 +1,4 @@
-/** Checks the whole document of a small made-up interface that has each kind of contract. */
+/** Checks the whole document of a small made-up interface that has each type of contract. */
 import { expect, test } from "bun:test";
 import { servedNow } from "#graph/contract/openapi/document";
 import { calendar, documentOf } from "./small-interface.ts";

@@ -1,4 +1,4 @@
-/** Lets one test process at a time use `dist/`, because that is one folder of the project, and each packing writes it anew. */
+/** Lets one test process at a time use `dist/`, because all processes share this folder, and each packing rewrites it. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isRunning } from "#harness/processes/children";

@@ -6,7 +6,7 @@ describeDrivers("locks", (driver) => {
   test("one of fifty check-then-writes under one lock wins", async () => {
     const store = await driver.newStore();
     const databases = [await store.open()];
-    // Only PostgreSQL lets a second process take part.
+    // Only on PostgreSQL can a second process take part in this test.
     if (driver.name === "postgres") databases.push(closedAfterwards(await store.open()));
     const responses = await Promise.all(
       Array.from({ length: 50 }, (_, id) =>

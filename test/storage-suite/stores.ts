@@ -1,4 +1,4 @@
-/** Makes stores of both databases in the same way, so that each test is written once. */
+/** Opens databases of both types in the same way, so that each test is written once. */
 import { afterEach, describe } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

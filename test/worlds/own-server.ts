@@ -1,4 +1,4 @@
-/** Starts a whole server in the test's own process, on free ports, with the same parts as `plaza start`. */
+/** Starts a whole server in the test's own process, on free ports, with the same components as `plaza start`. */
 import { readConfig } from "#config/read-config";
 import { settings } from "#features";
 import { afterThisTest } from "#harness/cleanup";

@@ -1,6 +1,6 @@
 /**
- * Runs all cases with the command, in both response profiles, and once more on a server that was checked before. `npm test` includes only one of
- * these runs of the cases.
+ * Runs all conformance cases with the command, in both response profiles, and once more on a server that the cases were run on before. `npm test`
+ * includes only one of these runs of the cases.
  */
 import { afterEach, expect, test } from "bun:test";
 import { endAll, startPlaza } from "../plaza-process.ts";

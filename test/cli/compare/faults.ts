@@ -1,4 +1,4 @@
-/** Servers with one fault each, on purpose: a proxy that damages requests or responses. */
+/** Servers that each have one deliberate fault: a proxy in front of a correct server damages its requests or responses. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { send } from "#conformance/http/wire";
@@ -86,7 +86,7 @@ export const faults: readonly Fault[] = [
   },
 ];
 
-/** The limit of a request's head, because some cases send tokens of 10,000 characters. */
+/** The limit of a request's head is high, because some cases send tokens of 10,000 characters. */
 const HEAD_BYTES_MAX = 262_144;
 
 /** Starts a proxy with the fault in front of the server at `origin`. */

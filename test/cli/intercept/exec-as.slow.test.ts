@@ -10,7 +10,7 @@ afterEach(endAll);
 const PAGE = "https://graph.example.com/v26.0/2001?access_token=demo-page-token";
 const BUN = join(import.meta.dir, "../../../node_modules/bun/bin/bun.exe");
 
-/** The ways in which a program on Node sends requests; each prints a line. */
+/** A script that sends requests in the ways in which a program on Node can send them, and prints a line for each. */
 const CLIENTS = `
 import { get, request, Agent } from "node:https";
 import { request as plain } from "node:http";

@@ -93,7 +93,7 @@ test("--deliveries-per-second limits the rate for a callback, and everything arr
     });
   for (const account of accounts) expect((await post("in-app/chatapp", { account, field: "messages", value: {} })).status).toBe(200);
   while (receiver.posts.length === 0) await Bun.sleep(5);
-  // At the limited rate, a hundred webhooks take a minute and a half.
+  // At the limited rate, the server needs a minute and a half to send a hundred webhooks.
   expect(receiver.posts.length).toBeLessThan(accounts.length);
   // The rate limit does not delay webhooks that become due because the world's clock is moved.
   await post("clock/advance", { seconds: 1 });

@@ -13,7 +13,7 @@ const Batch = classOf("AdsApiBatch");
 const { Application, Page, Persona, ProductCatalog, ProductFeed, ProductFeedUpload, User } = library;
 
 let version = "v26.0";
-// Without an address, the library calls the host that is built in.
+// If the library gets no address, it calls the host that it has built in.
 if (given.base_url !== undefined) Object.defineProperty(Api, "GRAPH", { get: () => given.base_url });
 Object.defineProperty(Api, "VERSION", { get: () => version });
 

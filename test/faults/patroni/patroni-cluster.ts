@@ -51,7 +51,7 @@ export class PatroniCluster {
     return cluster;
   }
 
-  /** The address of a database by way of HAProxy. */
+  /** The address of a database for connections through HAProxy. */
   proxyUrl(database: string): string {
     return `postgres://postgres:${SECRET}@127.0.0.1:${this.#proxyPort}/${database}`;
   }
@@ -69,7 +69,7 @@ export class PatroniCluster {
     return "test";
   }
 
-  /** Makes the other server the primary, in an orderly way. */
+  /** Makes the other server the primary by an orderly switchover of Patroni. */
   async switchOver(): Promise<void> {
     const { primary, standby } = await this.#roles();
     const body = JSON.stringify({ leader: primary.name, candidate: standby.name });
@@ -121,7 +121,7 @@ export class PatroniCluster {
       );
     }
     const [one, two] = this.#nodes as [Node, Node];
-    // These times are shorter than in production, so that a test does not wait half a minute for a dead primary.
+    // These times are shorter than in production, so that a test does not wait half a minute after a primary has died.
     await fetch(`http://127.0.0.1:${one.restPort}/config`, { method: "PATCH", body: JSON.stringify({ ttl: 20, loop_wait: 2, retry_timeout: 3 }) });
     this.#run("haproxy", "haproxy", ["-f", join(DEPLOY, "haproxy.cfg"), "-db"], {
       HAPROXY_LISTEN: `127.0.0.1:${proxy}`,

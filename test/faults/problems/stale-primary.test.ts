@@ -1,4 +1,4 @@
-/** D-348: checks the problem of a primary from before a failover that starts once more and accepts writes. */
+/** D-348: checks what happens if an old primary starts again after a failover and accepts writes. */
 import { expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { type PostgresCluster, startPostgresCluster } from "#harness/postgres-cluster";

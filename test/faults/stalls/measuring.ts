@@ -15,7 +15,7 @@ const GOALS = { hold: 50, health: 100, app: 50, encoder: 100, memory: 512 } as c
 type Goal = keyof typeof GOALS;
 const KINDS = Object.keys(GOALS) as readonly Goal[];
 
-/** The length of a measurement, enough for about twenty requests of each kind. */
+/** The length of a measurement, which is enough for about twenty requests of each type. */
 const WINDOW_MS = 200;
 /** The number of tries for a load that misses a goal. The server counts as the cause only if the load misses the goal at every try. */
 const TRIES_MAX = 6;
@@ -80,7 +80,7 @@ async function holdsOf(server: Server, from: number): Promise<{ longestMs: numbe
   const count = await total();
   const held = (): number[] =>
     server.log.filter((line) => line.includes("blocked the event loop")).map((line) => (JSON.parse(line) as { ms: number }).ms);
-  // The log comes through a pipe, so its lines may be late.
+  // The server's log arrives through a pipe, so its lines may be late.
   while (held().length < count) await Bun.sleep(1);
   return { longestMs: most(held().slice(from)), until: count };
 }

@@ -1,6 +1,6 @@
 /**
- * A process that sends requests to a server while others load the server: for its health, as another app, and as an encoder. It also sends the app's
- * requests to a second server, which nobody loads. The parent process of the prober requests the measured times.
+ * A process that sends requests to a server while others load the server: for its health, as another app, and as an encoder. The process also sends
+ * the app's requests to a second server, which nobody loads. The parent process of the prober requests the measured times.
  */
 import { readdirSync, readFileSync } from "node:fs";
 

@@ -1,7 +1,7 @@
 /**
  * Checks that no caller can stop the server for other callers, whatever the caller sends. Sends each operation, upload, control route and message of
- * an encoder at its limits, hostile and honest, once and then twice, to a server. Meanwhile another process sends requests for health, as another app
- * and as an encoder.
+ * an encoder at its limits, hostile and honest, once and then twice, to a server. While the server handles these inputs, another process sends
+ * requests for health, as another app and as an encoder.
  */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";

@@ -25,7 +25,7 @@ export interface Encoder {
   /** The promise resolves with the exit code, which is 0 if the encoder has sent everything. */
   readonly ended: Promise<number>;
   readonly messages: Promise<string>;
-  /** Ends the encoder in an orderly way. */
+  /** Ends the encoder so that it can close its stream properly. */
   stop(): Promise<void>;
   /** Kills the encoder, as if its machine were switched off. */
   kill(): Promise<void>;

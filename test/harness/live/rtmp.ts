@@ -11,7 +11,7 @@ export interface SentMessage {
 
 const HANDSHAKE_BYTES = 1536;
 
-/** The client's part of the RTMP handshake: C0, C1 and C2. */
+/** The client's messages of the RTMP handshake: C0, C1 and C2. */
 export const handshake = (): Uint8Array => {
   const bytes = new Uint8Array(1 + 2 * HANDSHAKE_BYTES);
   bytes[0] = 3;
@@ -59,8 +59,8 @@ export const media = (type: "audio" | "video", timestamp: number, body: Uint8Arr
   join(chunked({ chunkStream: type === "audio" ? 4 : 6, type: type === "audio" ? 8 : 9, stream: 1, timestamp, body }));
 
 /**
- * An aggregate message with parts of these types, from 1,000 ms on and 10 ms apart. The body of each part of the aggregate message is the part's
- * type.
+ * An RTMP aggregate message with messages of these types in it, from 1,000 ms on and 10 ms apart. The body of each part of the aggregate message is
+ * the part's type.
  */
 export function aggregateOf(types: readonly number[], timestamp = 0, hasLastSize = true): Uint8Array {
   const parts = types.flatMap((type, i) => {

@@ -56,7 +56,7 @@ const reporting = (drawn: Readonly<Record<string, Arbitrary<Value>>>): Arbitrary
     .tuple(ids, request({ ...common, body: body({ ...drawn, ...beside }) }))
     .map(([names, step]) => ({ ...step, body: { kind: "json" as const, ...step.body, fields: { ...step.body?.fields, ...names } } }));
 
-/** These devices never click an ad, so their installs are attributed to an ad that the devices have seen. */
+/** The devices in this list never click an ad, so their installs are attributed to an ad that the devices have seen. */
 const viewer = fc.constantFrom("v1", "v2", "v3", "v4");
 const seeing: Arbitrary<Step> = viewer.map((advertiser_id) => ({
   ...{ kind: "touch" as const, world: 0, what: "impressions" as const, fields: { ad: "8501", time: NOW - 3_600, advertiser_id } },

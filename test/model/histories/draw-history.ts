@@ -117,7 +117,7 @@ const history = (steps: number, own: string, among: readonly string[]): Arbitrar
     });
   });
 
-/** Draws a history. The same seed draws the same history; consecutive seeds use the areas in turn. */
+/** Draws a history. The same seed always draws the same history; consecutive seeds choose the areas in turn. */
 export function drawHistory(seed: number, steps: number, among: readonly string[] = Object.keys(areas), mayRestart = true): History {
   const own = among[seed % among.length] as string;
   const plain = fc.sample(history(steps, own, among), { seed, numRuns: 1 })[0] as History;

@@ -86,7 +86,10 @@ const advance: Arbitrary<Step> = fc.record({
   seconds: fc.constantFrom(4, 5, 150, 151, 600, 3_600, 86_400, 604_800),
 });
 
-/** A video that the map shows, because it is live and has a place. Without a country, the map has the videos that every country may see. */
+/**
+ * A video that the live map shows, because it is live and has a geographic place. If the request names no country, the live map has the videos that
+ * every country may see.
+ */
 const placed: Arbitrary<Step> = request({
   ...{ operation: "updateLiveVideo", method: "POST", node: fc.constantFrom({ id: "5302" }, { id: "5305" }), edge: "" },
   tokens: fc.constantFrom({ header: "cafe-page" }, { header: "bar-page" }),

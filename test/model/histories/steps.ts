@@ -9,7 +9,7 @@ export type NodeName = { readonly type: NodeType; readonly pick: number } | { re
 
 /**
  * A JSON value, in which some objects stand for other values: `{$node}` for an id, `{$callback}` for an address of the receiver, `{$file}` for the
- * address of a file, `{$repeated}` for a parameter that is sent several times, and `{$result}` for a text that refers to an earlier part of the
+ * address of a file, `{$repeated}` for a parameter that is sent several times, and `{$result}` for a text that refers to an earlier request of the
  * batch.
  */
 export type Value = unknown;

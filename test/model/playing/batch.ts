@@ -335,7 +335,7 @@ function comparePart(
 function receivedOf(reply: PartReply | null): Received {
   if (reply === null) return { status: 0, headers: {}, body: undefined };
   const body = reply.body === "" ? "" : (JSON.parse(reply.body) as { readonly pftrace_id?: string });
-  // Without headers, there is no other trace id to compare the trace id of an error to.
+  // Without headers, the response has no second trace id to which the trace id of an error could be compared.
   const all = reply.headers ?? (body === "" ? [] : [{ name: "X-PF-Trace-Id", value: body.pftrace_id ?? traceIdIn(body) }]);
   return { status: reply.code, headers: Object.fromEntries(all.map(({ name, value }) => [name.toLowerCase(), value])), body };
 }

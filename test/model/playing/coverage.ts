@@ -44,7 +44,7 @@ export class Coverage {
     map.set(name, (map.get(name) ?? 0) + 1);
   }
 
-  /** Counts an event that is not a single request, by its kind and world. */
+  /** Counts an event that is not a single request, by the event's type and world. */
   readonly happens = (what: string): void => void this.#steps.set(what, (this.#steps.get(what) ?? 0) + 1);
 
   /** The operations, errors and rules that no history has reached. */

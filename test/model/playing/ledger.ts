@@ -163,7 +163,7 @@ export class Ledger {
   }
 
   /**
-   * A webhook that came after the end of a history, although the history had waited for all expected webhooks. The function checks the given
+   * A webhook that arrived after the end of a history, although the history had waited for all expected webhooks. The function checks the given
    * world, or all worlds.
    */
   late(world?: string): string | undefined {

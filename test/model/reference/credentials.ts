@@ -1,4 +1,4 @@
-/** Tokens: their places in a request, their validity, and their problems (D-10 to D-14). */
+/** Tokens: where a request carries them, whether they are valid, and what is wrong with them (D-10 to D-14). */
 import { createHmac } from "node:crypto";
 import type { ErrorName } from "./errors.ts";
 import type { Token } from "./nodes.ts";

@@ -81,7 +81,7 @@ export interface AppEvents {
   readonly joined: (readonly string[])[];
   /** The devices and cookies that have reported an install. */
   readonly installs: Set<string>;
-  /** The counts and the sums in millionths, by day, kind, name and currency. */
+  /** The counts and the sums in millionths, by day, type of event, name and currency. */
   readonly sums: Map<string, { readonly count: number; readonly sum: bigint | undefined }>;
 }
 

@@ -26,7 +26,7 @@ export interface VersionsEntry {
   readonly migrations?: readonly Migration[];
 }
 
-/** The calendar. The oldest version comes first. */
+/** The calendar. The list of versions begins with the oldest version. */
 export type Calendar = Required<VersionsEntry>;
 
 /** The update of a webhook that must arrive at a callback. */

@@ -1,4 +1,4 @@
-/** Checks a PostgreSQL that goes away and comes back, on a cluster that only this file uses. */
+/** Checks what happens when PostgreSQL stops and starts again, on a cluster that only this file uses. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { Client } from "pg";
 import { type PostgresCluster, startPostgresCluster } from "#harness/postgres-cluster";

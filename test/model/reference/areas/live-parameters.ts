@@ -1,4 +1,4 @@
-/** Reads place, audience and sharing of a live video from a request (D-113). */
+/** Reads the geographic place, the audience and the sharing of a live video from a request (D-113). */
 import type { LiveVideo } from "../nodes.ts";
 import type { Turn } from "../operations.ts";
 import { asObject, asText, inBody, parameter } from "../requests.ts";

@@ -21,7 +21,7 @@ export function passDueDates({ now, required_actions, reach }: World): void {
   }
 }
 
-/** Orders actions by due date and then by id. Actions without a due date come last. */
+/** Orders actions by due date and then by id. In the list, actions without a due date come after all others. */
 const byDueDate = (a: RequiredAction, b: RequiredAction): number =>
   (a.due_date ?? Number.MAX_SAFE_INTEGER) - (b.due_date ?? Number.MAX_SAFE_INTEGER) || Number(a.id) - Number(b.id);
 
