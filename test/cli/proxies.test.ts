@@ -24,7 +24,7 @@ function proxy() {
   return { asked, env: { HTTP_PROXY: address, http_proxy: address } };
 }
 
-/** Runs a module of the clients as a user's program. */
+/** Runs a module that uses Plaza's clients, as a program of a user would. */
 async function runScript(script: string, env: Readonly<Record<string, string>>): Promise<string> {
   const program = Bun.spawn([process.execPath, "-e", script], {
     ...{ cwd: join(import.meta.dir, "../.."), env: { PATH: process.env.PATH ?? "", ...env }, stderr: "inherit" },

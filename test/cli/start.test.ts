@@ -240,7 +240,7 @@ describe("without the sandbox", () => {
   });
 });
 
-/** The address of the same cluster with another database or user. */
+/** The address of the test's PostgreSQL cluster with another database or user. */
 async function changed(url: string, statement: string, change: (address: URL) => void): Promise<string> {
   const client = new Client(url);
   await client.connect();

@@ -1,4 +1,4 @@
-/** The Python app and the Java app of docs/guides/unchanged-programs.md, each run from an empty folder as the guide says. */
+/** Runs the Python app and the Java app of docs/guides/unchanged-programs.md, each from an empty folder as the guide says. */
 import { afterEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -17,7 +17,7 @@ test("the client has the operations of the contract, and no others", () =>
 test("each operation of the client runs that operation of the server", async () => {
   const server = await startServer(["--data", ":memory:"]);
   const graph = createClient({ baseUrl: server.base_url, retries: 0 });
-  // The demo world has no uploads.
+  // The demo world has no uploads, so the test makes one.
   const file = new Blob(["id,title,link,image_link\n"], { type: "text/csv" });
   const upload = await graph.createUpload("8101", { file }, { accessToken: "demo-page-token" });
   const nodes: typeof demoNodes = { ...demoNodes, product_feed_upload: [upload.id, "demo-page-token"] };

@@ -14,7 +14,7 @@ interface Rule {
 const alerts = parse(readFileSync(join(DEPLOY, "alerts.yml"), "utf8")).groups[0].rules as readonly Rule[];
 const dashboard = JSON.parse(readFileSync(join(DEPLOY, "dashboard.json"), "utf8"));
 const panels = dashboard.panels as readonly { title: string; targets: readonly { expr: string }[] }[];
-/** The query with a value for each variable, as Grafana sends it. */
+/** A query of the dashboard with a value for each variable, as Grafana sends the query. */
 const asked = (expr: string): string => expr.replaceAll("$__rate_interval", "1m").replaceAll("$instance", ".*");
 
 const METRIC = /\b(?:plaza|process)_[a-z0-9_]+/g;

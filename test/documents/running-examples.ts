@@ -35,7 +35,10 @@ export async function startService(command: string, cwd: string, env: Readonly<R
   return undefined;
 }
 
-/** The first line for which `isAsked` returns true. The rest of the stream is read as well, so that the program never waits for a reader. */
+/**
+ * The first line for which `isAsked` returns true. The function also reads the rest of the stream, so that the program never has to wait for a
+ * reader.
+ */
 function lineOf(stream: ReadableStream<Uint8Array>, isAsked: (line: string) => boolean): Promise<string | undefined> {
   const found = Promise.withResolvers<string | undefined>();
   const read = async (): Promise<void> => {

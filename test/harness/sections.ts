@@ -1,4 +1,4 @@
-/** Checks everything that a section of a world file must do, with one entry of the section. */
+/** Checks all functions of a section of a world file (insert, find, list, change, remove) with one entry of the section. */
 import { expect } from "bun:test";
 import type { WorldEntry, WorldSection } from "#graph/contract/feature";
 import { entryReader } from "#graph/worlds/file/entry-reader";

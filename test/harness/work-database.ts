@@ -10,7 +10,9 @@ import { sharedPostgres } from "./postgres-cluster.ts";
 
 let count = 0;
 export interface WorkStore {
-  /** Opens the database. On PostgreSQL each call stands for another process; on SQLite (`:memory:`) it is called once. */
+  /**
+   * Opens the database. On PostgreSQL, each call of this function stands for another process; on SQLite (`:memory:`), a test calls the function once.
+   */
   open(): Promise<Database>;
 }
 

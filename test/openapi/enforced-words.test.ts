@@ -294,7 +294,7 @@ test("each word of a section of a world file is enforced if the example has a va
   expect(seen).toBeGreaterThan(100);
 });
 
-/** Texts to try for the patterns of the control API. */
+/** The texts that the test tries as values for the patterns in the control API's schemas. */
 const texts = ["x", "1001", "default", "full", "2026-11-18", "0".repeat(64), "http://127.0.0.1:1/", "page", "abcdefghijklmnopqrstuvwxyz012345"];
 
 /** A value that fits the schema and has all optional keys; undefined if no text for a pattern fits. */

@@ -92,5 +92,5 @@ function valuesFor(schema: Schema, value: unknown): unknown[] {
   }
 }
 
-/** A text of the given length that keeps the beginning of the value, if its end may be anything. */
+/** Makes a text of the given length that begins like the value and ends with `x`, or only with the beginning of the value. */
 const fit = (value: unknown, length: number): string => (typeof value === "string" ? value : "x").padEnd(length, "x").slice(0, length);

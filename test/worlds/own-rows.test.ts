@@ -135,7 +135,7 @@ onEachDatabase("the rows of an entry", (database) => {
       const concerned = new Set([...gone, ...section.references(entry).map((reference) => reference.id), ...(isNode ? [] : id.split(" "))]);
       const others = differences(before, after).filter((row) => {
         const isConcerned = numbersIn(row).some((number) => concerned.has(number));
-        // The old values of the row named the node, and the new values do not.
+        // The old values of this row contained the node's id, and the new values do not.
         if (isConcerned) for (const number of numbersIn(row)) if (left.has(number)) concerned.add(number);
         return !isConcerned;
       });

@@ -230,7 +230,7 @@ test("a request of a case is named without the address of either server", async 
   expect(named.filter((line) => !/^ {2}[A-Z]+ \//.test(line))).toEqual([]);
 });
 
-/** A control API that accepts no key. */
+/** The address of a control API that accepts no key. */
 const closedServer = (): string => serve(() => new Response("", { status: 401 }));
 
 describe("wrong use", () => {

@@ -29,7 +29,7 @@ type Shapes = Readonly<Record<string, () => Uint8Array>>;
 /** The length of the longest message. */
 const MESSAGE_BYTES = AFTER_KEY.messageBytesMax;
 
-/** Messages that an encoder sends before its key is accepted. `bytes` is the length of the messages. */
+/** Messages that an encoder sends before its key is accepted. `bytes` is the length of each message. */
 export const beforeKey = (bytes: number): Shapes => ({
   "only a handshake": handshake,
   zeros: () => new Uint8Array(bytes),

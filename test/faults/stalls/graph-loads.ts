@@ -159,7 +159,7 @@ function queriesOf(names: readonly string[], edges: readonly string[], queryByte
   ];
 }
 
-/** All loads of one operation. */
+/** Returns all loads that test one operation. */
 function loadsOfOperation(endpoint: Endpoint, samples: readonly Json[], edges: readonly string[], { bodyBytes, queryBytes }: Sizes): Load[] {
   const target = targetOf(endpoint);
   const work = endpoint.access.operation;

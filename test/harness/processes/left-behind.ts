@@ -126,7 +126,10 @@ function openFiles(): string[] {
   });
 }
 
-/** The ids of child processes. The parent is the fourth field of `stat`; the second, the name of the program, may contain spaces and brackets. */
+/**
+ * The ids of child processes. In the file `stat`, the parent process is the fourth field, and the second field, the name of the program, may contain
+ * spaces and brackets.
+ */
 function childIds(): string[] {
   if (!existsSync("/proc/self/stat")) return [];
   return readdirSync("/proc").filter((id) => {

@@ -1,4 +1,4 @@
-/** The nodes of a world, with one interface for each type of node. Times are Unix seconds. */
+/** The nodes of a world, with one interface for each type of node. All times in these interfaces are Unix seconds. */
 import type { PlannedFetch, ScheduleKind } from "./files.ts";
 
 export type TokenKind = "app" | "user" | "page" | "social_user" | "microblog_user" | "system_user";

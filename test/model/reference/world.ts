@@ -84,7 +84,7 @@ export interface World {
   /** The touches of ads in the order in which they were recorded. */
   readonly touches: nodes.Touch[];
   readonly app_events: ById<nodes.AppEvents>;
-  /** The subscriptions, by app and object. */
+  /** The webhook subscriptions, by app and object. */
   readonly subscriptions: Map<string, Map<string, nodes.Subscription>>;
   readonly cursors: Map<string, nodes.Position>;
   readonly updates: ExpectedUpdate[];

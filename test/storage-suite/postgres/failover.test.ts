@@ -1,4 +1,4 @@
-/** Checks a primary and a standby that exchange their roles. */
+/** Checks what happens when a PostgreSQL primary and its standby exchange their roles. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { startPostgresCluster } from "#harness/postgres-cluster";

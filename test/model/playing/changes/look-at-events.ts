@@ -1,4 +1,4 @@
-/** Compares the app events of an app as operators see them in the server to those in the model. */
+/** Compares the app events that operators see in the server to the app events in the model. */
 import type { EventsStep } from "../../histories/steps.ts";
 import { eventsOf } from "../../reference/areas/app-events.ts";
 import { type ReportRow, reportOf } from "../../reference/attribution.ts";

@@ -52,7 +52,7 @@ async function callbacksOf({ servers }: Stage, { place }: Scene): Promise<readon
   return (body as { readonly data: readonly Callback[] }).data;
 }
 
-/** The five days of failing in D-137. More than a day is between the deliveries, because each delivery is tried for a day and a half. */
+/** The five days of failing in D-137. The deliveries are more than a day apart, because the server tries each delivery for a day and a half. */
 const DAYS_OF_FAILING = 5;
 const SECONDS_BETWEEN = 30 * 3_600;
 /** The time within which the server tries a paused callback once more, and sends every retry to a callback that is not paused. */

@@ -1,4 +1,4 @@
-/** Saves a world as a snapshot, and restores it later (D-262). */
+/** Saves a world as a snapshot, and later restores the snapshot (D-262). */
 import type { Scene, Stage } from "../scene.ts";
 
 const NAME = "kept";
