@@ -165,7 +165,7 @@ describe("lists", () => {
     const next = "https://elsewhere.test/v26.0/2001/custom_labels?after=b&limit=2&access_token=t";
     const { graph, seen } = scripted([page(["1", "2"], next.replace("=b", "=a")), page([], next), page(["3"])]);
     expect(await all(graph.listLabels("2001", { limit: 2 }))).toEqual(["1", "2", "3"]);
-    // The client sends the link's request to its own server, with its own token.
+    // The client follows a link on its own server and with its own token, whatever host and token the link has.
     expect(seen.map(({ url }) => [url.host, url.searchParams.get("after"), url.searchParams.getAll("access_token")])).toEqual([
       ["graph.test", null, ["t"]],
       ["graph.test", "a", ["t"]],

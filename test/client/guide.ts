@@ -33,7 +33,7 @@ export const runnable = ({ program }: Guide, baseUrl: string, client: string): s
     .replaceAll("http://127.0.0.1:4000", baseUrl)
     .replaceAll('"plaza-graph-client"', JSON.stringify(client));
 
-/** Packs the client and installs it into the folder, as `npm install plaza-graph-client` does. Returns the folder of the package. */
+/** Packs the client and installs it into the folder, as `npm install plaza-graph-client` does. Returns the folder of the installed package. */
 export function installClient(folder: string): string {
   const run = (cwd: string, ...args: string[]): void => {
     const { exitCode, stdout, stderr } = Bun.spawnSync(["npm", ...args, "--no-audit", "--no-fund"], { cwd });

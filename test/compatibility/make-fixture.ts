@@ -14,7 +14,7 @@ import { openFolder, openPostgres, type Place } from "./places.ts";
 import { recordedRequests, requestsBehind } from "./recorded-requests.ts";
 import { ask, type Recorded, type RecordedRequest, toLines } from "./responses.ts";
 
-/** The seed, with which ids, tokens and secrets are the same each time. */
+/** The seed, from which the program derives ids, tokens and secrets, so that they are the same each time. */
 const SEED = "7";
 /** The sealing key of the PostgreSQL fixture. The sealing key protects only the data of this fixture. */
 const POSTGRES_KEY = Buffer.from("key of the compatibility fixture").toString("base64");

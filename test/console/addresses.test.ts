@@ -31,7 +31,7 @@ function usesOf(text: string): string[] {
 const files = readdirSync(SOURCES, { recursive: true, encoding: "utf8" }).filter((name) => /\.tsx?$/.test(name));
 const uses = new Set(files.flatMap((name) => usesOf(readFileSync(join(SOURCES, name), "utf8"))));
 const routes = controlRoutes(new Registry(features));
-/** Whether an address of the console fits a route. A placeholder in the address or in the route fits any value. */
+/** Whether an address that the console requests fits a route of the control API. A placeholder in the address or in the route fits any value. */
 function fits(use: string, { method, path }: (typeof routes)[number]): boolean {
   const [by = "", at = ""] = use.split(" ");
   const [given, wanted] = [at.split("/"), shapeOf(path).split("/")];

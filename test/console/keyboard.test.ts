@@ -57,7 +57,7 @@ async function walk({ page }: Person): Promise<{ readonly missed: readonly strin
   return { missed, unseen: focused.flatMap((one) => (one === null || one.isSeen ? [] : [one.what])) };
 }
 
-/** Saves a picture for people at each size. */
+/** Saves a picture of the console for people to look at, in each window size. */
 async function lookAtAllSizes(person: Person, name: string, theme: string): Promise<void> {
   for (const [width, height] of SIZES) {
     await person.page.setViewportSize({ width, height });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 const ROOT = join(import.meta.dir, "../..");
 
-/** Matches `D-51`, `LIVE-13`, `A5-2` and `(H7)`, but not the names of standards, which have the same form. */
+/** The expression matches `D-51`, `LIVE-13`, `A5-2` and `(H7)`, but not the names of standards that look similar. */
 const CODE = /\bD-\d+\b|\b(?!UTF-|SHA-|AES-|RFC-|CEA-|HMAC-|BSD-|GPL-|MPL-)[A-Z]+\d?-\d+[a-z]?\b|\([A-I]\d\)/g;
 
 for (const page of ["README.md", "CHANGELOG.md", "SECURITY.md", ...new Bun.Glob("docs/**/*.md").scanSync(ROOT)].sort())

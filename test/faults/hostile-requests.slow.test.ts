@@ -183,7 +183,8 @@ test.each(["SQLite", "PostgreSQL"])(
       marks.push(memoryOf(server.pid));
     }
     console.log(`memory after each 1,000, MB: ${marks.map((mark) => mark.toFixed(0)).join(" ")}`);
-    // The memory at the end is about the memory after half of the requests, when all code has run, except for the slack of the garbage collector.
+    // At the end, the server uses about as much memory as after half of the requests, when all code had run; the garbage collector may keep some
+    // more.
     const settled = marks[Math.floor(marks.length / 2)] as number;
     expect(marks.at(-1)).toBeLessThan(settled * 1.2 + (REQUESTS > WARM_UP_REQUESTS ? 10 : 40));
     expect(await server.stop()).toBe(0);

@@ -10,7 +10,8 @@ const APP = "1002";
 const SECRET = "1002|0ther";
 const KIB = 1_024;
 /**
- * The pause before the next attempt. The attempts with the largest requests make about 1 Gbit/s: a server cannot stop a flood that fills its line.
+ * The pause of the client before its next attempt. The attempts with the largest requests make about 1 Gbit/s: a server cannot stop a flood that
+ * fills its line.
  */
 const AGAIN_MS = 1_000;
 let begun = 0;
@@ -70,13 +71,13 @@ const FORM_WITH_FILE = `Content-Type: multipart/form-data; boundary=${BOUNDARY}\
 
 interface Way {
   readonly connections: number;
-  /** The text to send when a connection is open. */
+  /** The text that the client sends as soon as a connection is open. */
   readonly opened?: string;
-  /** The text to send twice a second. */
+  /** The text that the client sends twice a second. */
   readonly dripped?: string;
-  /** The text to send repeatedly, each time after the response. */
+  /** The text that the client sends repeatedly, each time after the response. */
   readonly repeated?: string;
-  /** Makes the text to send repeatedly, from the number of texts before it. */
+  /** Makes each text that the client sends, from the number of texts that it has sent before. */
   readonly made?: (n: number) => string;
   readonly isReading?: false;
   /** Whether the connections are those of an encoder. */

@@ -15,7 +15,7 @@ export const worldOf = (receiver: ReceiverProcess) => ({
 });
 
 export class Ledger {
-  /** The numbers of the events whose request was acknowledged. */
+  /** The numbers of the events whose requests the server acknowledged. */
   readonly acknowledged = new Set<number>();
   readonly #taken = new Map<number, number>();
   readonly #ids = new Map<number, Set<string>>();

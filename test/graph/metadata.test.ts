@@ -1,4 +1,4 @@
-/** D-16, D-34: `metadata=1` describes a node. */
+/** D-16, D-34: checks the description of a node that a request with `metadata=1` gets. */
 import { expect, test } from "bun:test";
 import { Type } from "typebox";
 import type { Policy } from "#auth/policy";

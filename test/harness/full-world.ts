@@ -100,7 +100,7 @@ export const busyWorld = {
   ],
 };
 
-/** The id of a node of each type that has operations. */
+/** For each node type that has operations, the id of a node. */
 export const nodeOfType: Readonly<Record<string, string>> = {
   app: "1001",
   page: "2001",

@@ -61,7 +61,7 @@ export interface WebhookFixture {
   readonly overdue: OldestWaiting[];
   /** Sends one event of a business account, in a transaction of its own. */
   emit(account: string, payload: object, more?: { field?: string; phone?: string }): Promise<void>;
-  /** Moves the clock as the control API does. */
+  /** Moves the world's clock as the control API does. */
   advance(seconds: number): Promise<void>;
 }
 

@@ -112,7 +112,7 @@ test(
     await page.goto(dialogOf(server, site.back, { auth_type: "rerequest" }));
     await page.getByRole("radio", { name: /^Bob/ }).check();
     expect(await email.isVisible()).toBe(true);
-    // Cancel works without any answers in the form.
+    // A person can press Cancel without filling in the form.
     await tabTo(page, "cancel");
     await page.keyboard.press("Enter");
     await page.getByText("You are back").waitFor();
@@ -144,7 +144,7 @@ test(
     expect(await countIn(site.framed, "em")).toBe(1);
     expect(await countIn(dialogOf(server, site.back), "[name=form_token]")).toBe(0);
 
-    // The attacker knows a form from a browser of her own, or even the form of this browser.
+    // The attacker has a copy of the form from her own browser, or even of the form in this person's browser.
     const others = await (await fetch(dialogOf(server, site.back))).text();
     const forms = [/name="form_token" value="([^"]+)"/.exec(others)?.[1] ?? "", await page.locator("[name=form_token]").inputValue()];
     for (const form_token of forms) {

@@ -41,7 +41,7 @@ export interface Fuzzing {
   /** Parameters that every request sends unchanged, whatever else is wrong in the request. */
   readonly fixed?: Readonly<Record<string, string>>;
   readonly options?: readonly string[];
-  /** The name of a Python file in the folder of this file. It imports `document_hooks`. */
+  /** The name of a Python file, which is in the folder of this TypeScript file. It imports `document_hooks`. */
   readonly hooks?: string;
 }
 

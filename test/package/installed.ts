@@ -43,7 +43,7 @@ export const userEnvironment = (cwd: string, path = pathWith()): Record<string, 
   ...registryOf(process.env),
 });
 
-/** The variables by which this machine reaches its package registries. */
+/** The environment variables that tell npm and pip how to reach their package registries from this machine. */
 const registryOf = (environment: NodeJS.ProcessEnv): Record<string, string> =>
   Object.fromEntries(
     Object.entries(environment).flatMap(([name, value]) =>

@@ -73,7 +73,7 @@ const pattern = fc.array(fc.boolean(), { minLength: 1, maxLength: 5 });
 const carried = fc.record({ name: secretName, shape, secret: fc.nat(), encoded: pattern });
 const plan = fc.record({
   target,
-  /** Whether the request has the token that the world expects, so that it succeeds. */
+  /** Whether the request carries a token that is valid in the world, so that the request succeeds. */
   isAllowed: fc.boolean(),
   query: fc.array(carried, { maxLength: 2 }),
   body: fc.array(carried, { maxLength: 2 }),

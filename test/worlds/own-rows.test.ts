@@ -22,7 +22,7 @@ async function allRows(reader: Reader): Promise<string[]> {
   return rows.flatMap((of, at) => of.map((row) => `${tables[at]} ${JSON.stringify(row)}`));
 }
 
-/** The values that are only in one of the two lists. */
+/** Returns the values that are in only one of the two lists. */
 function differences(before: readonly string[], after: readonly string[]): string[] {
   const [was, is] = [new Set(before), new Set(after)];
   return [...before.filter((row) => !is.has(row)), ...after.filter((row) => !was.has(row))];
@@ -100,7 +100,7 @@ onEachDatabase("the rows of an entry", (database) => {
   test("do not change when it is replaced by itself, and neither do those of others", async () => {
     const plaza = await openPlaza({ database, world: scrambled });
     const before = withoutSecrets(await allRows(plaza.world.database.reader));
-    // Product feeds are left out, because a changed feed gets a new generation of its items.
+    // The test leaves out product feeds, because a changed feed gets a new generation of its items.
     const all = (await entriesOf(plaza)).filter(({ section }) => section.key !== "product_feeds");
     expect(all.length).toBeGreaterThan(70);
     for (const { section, id, entry } of all) {

@@ -32,7 +32,7 @@ const nodes = ({ control_url, control_key }: Server): Promise<any[]> =>
     ),
   );
 
-/** Runs `plaza listen`. `lines` receives the lines that the command prints from now on. */
+/** Runs `plaza listen`. `lines` collects the lines that the command prints after this call. */
 async function listen(server: Server, args: readonly string[]) {
   const listening = spawnPlaza(["listen", "--app", "1001", ...args], { env: envOf(server) });
   const lines = linesOf(args.includes("--print-json") ? listening.stderr : listening.stdout);

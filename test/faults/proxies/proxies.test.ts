@@ -59,7 +59,7 @@ describe.each(proxyNames)("behind %s", (proxy) => {
     });
     const listed = await exchange(port, [get]);
     expect((JSON.parse(listed.responses[0]?.body ?? "") as { paging: { next: string } }).paging.next).toStartWith("https://graph.test/v26.0/2001/");
-    // The proxy replaces the header of the client with the client's address.
+    // The proxy replaces the `X-Forwarded-For` header that the client sent with the client's address.
     const body = event("e1");
     const reported = await exchange(port, [post(`X-Forwarded-For: 203.0.113.7\r\nContent-Length: ${body.length}\r\n`, body)]);
     expect(reported.responses[0]?.status).toBe(200);

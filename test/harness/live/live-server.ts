@@ -61,7 +61,7 @@ export class LiveServer {
     return (await this.control("GET", `live-videos/${id}/ingest`)) as unknown as LiveState;
   }
 
-  /** The promise resolves with the first state of the video that fits. The test's own time limit ends the waiting. */
+  /** The promise resolves with the first state of the video that fits. If no state fits, the time limit of the test ends the waiting. */
   async stateWhen(id: string, fits: (state: LiveState) => boolean): Promise<LiveState> {
     for (;;) {
       const state = await this.state(id);

@@ -21,8 +21,8 @@ export interface NginxRtmp {
 }
 
 /**
- * Starts nginx as one process that makes HLS. `directives` are added to the application of nginx's RTMP module; `onCore` comes before the command of
- * this application.
+ * Starts nginx as one process that makes HLS. `directives` are added to the configuration of the RTMP application; `onCore` is inserted before its
+ * command.
  */
 export async function startNginxRtmp(folder: string, directives: readonly string[], onCore: readonly string[] = []): Promise<NginxRtmp> {
   if (!hasNginxRtmp()) throw new Error("nginx has no RTMP module: install it with apt-get install nginx libnginx-mod-rtmp");

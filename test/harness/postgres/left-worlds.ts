@@ -57,7 +57,7 @@ const clients = new Map<string, Promise<Client>>();
 
 let lastUse: Promise<void> = Promise.resolve();
 
-/** Makes the users of a connection wait for each other, because a test may open several worlds at once, and each user selects its own schema. */
+/** Lets only one function at a time use a connection, because a test may open several worlds at once, and each function selects its own schema. */
 function withClient(url: string, schema: string, use: (client: Client) => Promise<void>): Promise<void> {
   const turn = lastUse.then(async () => {
     const connecting = clients.get(url) ?? connect(url);

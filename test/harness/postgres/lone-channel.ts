@@ -8,7 +8,7 @@ import { LoneServer, type LoneSession } from "./lone-server.ts";
 /** The process number that PostgreSQL returns to every session. */
 export const PROCESS_NUMBER = 3;
 
-/** The generation of each slot, by schema. */
+/** The generation number of each process's slot, by schema. */
 type Tables = Record<string, Record<number, number>>;
 
 export async function openChannel(tables: Tables = { own: {} }) {

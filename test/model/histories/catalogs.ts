@@ -1,4 +1,4 @@
-/** Steps on catalogs, on feeds, and on the files that fill feeds, in marketing versions. */
+/** Draws steps about catalogs, feeds, and the files that fill feeds, in marketing versions. */
 import fc, { type Arbitrary } from "fast-check";
 import type { FeedFile } from "../reference/requests.ts";
 import { body, callers, fields, list, node, oneOf, request, text, world } from "./drawing.ts";

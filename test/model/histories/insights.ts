@@ -1,4 +1,4 @@
-/** Steps on the insights of the microblog. */
+/** Draws steps about the insights of the microblog. */
 import fc, { type Arbitrary } from "fast-check";
 import { callers, node, oneOf, request, world } from "./drawing.ts";
 import type { NodeName, Step, Value } from "./steps.ts";

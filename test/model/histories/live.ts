@@ -1,4 +1,4 @@
-/** Steps on live videos and their audience, and on changes by encoders and operators. */
+/** Draws steps about live videos and their audience, and about changes by encoders and operators. */
 import fc, { type Arbitrary } from "fast-check";
 import { body, callers, fields, list, node, oneOf, request, text, world } from "./drawing.ts";
 import type { NodeName, Step, Value } from "./steps.ts";

@@ -1,4 +1,4 @@
-/** Steps on nodes with a plain read: apps with their migrations, people, businesses, pages and accounts. */
+/** Draws steps about nodes that are only read: apps with their migrations, people, businesses, pages and accounts. */
 import fc, { type Arbitrary } from "fast-check";
 import type { NodeType } from "../reference/world.ts";
 import { body, callers, fields, node, oneOf, request } from "./drawing.ts";

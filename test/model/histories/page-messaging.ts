@@ -1,4 +1,4 @@
-/** Steps on labels and personas. */
+/** Draws steps that use labels and personas. */
 import fc, { type Arbitrary } from "fast-check";
 import { badText, body, callers, fields, list, node, oneOf, request, strayNode, text } from "./drawing.ts";
 import type { NodeName, Step, Value } from "./steps.ts";

@@ -1,4 +1,4 @@
-/** Steps on required actions, tagged media, and token inspection. */
+/** Draws steps about required actions, tagged media, and token inspection. */
 import fc, { type Arbitrary } from "fast-check";
 import { ACTION_MOVES } from "../reference/areas/required-actions.ts";
 import { callers, fields, list, node, oneOf, request, world } from "./drawing.ts";

@@ -79,7 +79,7 @@ export interface BatchPart {
   readonly references: "bare" | "encoded";
   /** The form of `relative_url`: a path with or without its first slash, or a whole address. */
   readonly address: "path" | "/path" | "whole";
-  /** Whether a JSON body is an object instead of a text. */
+  /** Whether the JSON body of a request in a batch is given as an object instead of a text. */
   readonly isObject: boolean;
 }
 

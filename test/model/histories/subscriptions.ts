@@ -1,4 +1,4 @@
-/** Steps on the webhooks that apps subscribe to, and on their causes. */
+/** Draws steps that subscribe apps to webhooks, and steps that cause webhooks. */
 import fc, { type Arbitrary } from "fast-check";
 import { body, callers, fields, list, oneOf, request } from "./drawing.ts";
 import { chatappSteps, selfMessagingSteps } from "./messaging.ts";

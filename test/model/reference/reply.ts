@@ -60,8 +60,8 @@ export function toUnknownPath(world: World, request: GraphRequest): Replied {
 }
 
 /**
- * D-240: the refusal of a request from the page of another site, whatever the request asks for. On an unknown edge, the form depends on the tokens
- * (D-20).
+ * D-240: the refusal of a request from the page of another site, whatever the request asks for. If the edge is unknown, the form of the error depends
+ * on the tokens (D-20).
  */
 function toForeignPage(world: World, request: GraphRequest): Replied {
   world.reach("foreignPage");

@@ -77,7 +77,7 @@ interface Report {
   readonly ended_time?: number;
 }
 
-/** The time limit of due fetches, also on a busy machine. */
+/** The time within which the server makes due fetches, also on a busy machine. */
 const FETCHED_WITHIN_MS = 20_000;
 
 /** The number of reports that the control API keeps. */

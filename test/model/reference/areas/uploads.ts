@@ -60,7 +60,7 @@ function errorsIn(rows: readonly FeedRow[]): Upload["errors"] {
   });
 }
 
-/** Adds an upload to the feed. The items of the feed change when the server has read the file. */
+/** Adds an upload to the list of the feed's uploads. The items of the feed change when the server has read the file. */
 export function addUpload(
   world: World,
   feed: Feed,
