@@ -13,7 +13,7 @@ const HERE = import.meta.dir;
 
 /**
  * Installs packages, and returns their folder. `folder` contains the files that pin the versions of the packages. If the registry cannot be reached,
- * this throws, so that the test fails.
+ * the function throws, so that the test fails.
  */
 export async function installed(folder: string, pins: readonly string[], install: (into: string) => readonly string[]): Promise<string> {
   const hash = new Bun.CryptoHasher("sha256");

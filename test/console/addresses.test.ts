@@ -8,10 +8,10 @@ import { Registry } from "#graph/contract/registry";
 
 const SOURCES = join(import.meta.dir, "../../console/src");
 
-/** The shape of an address, e.g. `/v1/worlds/{w}/nodes/{}`, whatever the name of a segment's value and however it is filled in. */
+/** The form of an address, e.g. `/v1/worlds/{w}/nodes/{}`, in which a placeholder replaces each variable segment. */
 const shapeOf = (path: string): string => path.replaceAll(/\$?\{[^{}]*(?:\([^)]*\))?\}/g, "{}").replace(/\?.*$/, "");
 
-/** The addresses in a file, by the names of the constants and functions that hold them. */
+/** The addresses in a source file, by the names of the constants and functions that contain them. */
 const named = (text: string): ReadonlyMap<string, string> =>
   new Map([...text.matchAll(/const (\w+)[^=;]*= (?:\([^)]*\) => )?["`](\/v1\/[^"`]+)/g)].map(([, name = "", path = ""]) => [name, path]));
 

@@ -1,5 +1,6 @@
 /**
- * Checks that keys alone reach every element, that the focus can be seen and is never trapped, and that axe finds no problem in any view and theme.
+ * Checks that the keyboard alone reaches every element, that the focus is visible and never trapped, and that axe finds no problem in any view and
+ * theme.
  */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";

@@ -23,7 +23,7 @@ const DATABASE = /postgres:\/\/plaza:secret@127\.0\.0\.1:5432\/\w+/g;
 /** The time at which the demo world is loaded: the pages show the times, versions and migrations of this moment. */
 const NOW = "2026-11-22T10:00:00Z";
 const demo = readFileSync(join(ROOT, "worlds/demo.yaml"), "utf8");
-/** The time limit of a page, because a page starts servers, some of them with npm. */
+/** The time limit for the examples of a page is long, because they start servers, some of them with npm. */
 const PAGE_MS_MAX = 120_000;
 
 const pages = ["README.md", "docs/deploying.md", ...new Bun.Glob("docs/{guides,interface,operating,recipes}/*.md").scanSync(ROOT)].sort();
@@ -77,7 +77,7 @@ function replacedAtOnce(text: string, pairs: readonly (readonly [from: string, t
   return text.replaceAll(new RegExp(`(?:${from})(?!\\d)`, "g"), (found) => to.get(found) ?? found);
 }
 
-/** A shell in the server's folder, which is both a clone and a project with the package. */
+/** Starts a shell in the server's folder, which is both a clone of the repository and a project that has installed the package. */
 function shellFor({ ready }: RunningPlaza, cwd: string, databases: readonly [string, string][]): Shell {
   for (const folder of ["bin", "node_modules/.bin"]) mkdirSync(join(cwd, folder), { recursive: true });
   symlinkSync(join(ROOT, "bin/plaza"), join(cwd, "bin/plaza"));

@@ -179,7 +179,7 @@ test("I1-30: of installs of one device that two processes get at the same moment
   }
   const lines = (await (await control(servers[1], "/export")).text()).trimEnd().split("\n");
   const counted = lines.map((line) => (JSON.parse(line) as { advertiser_id: string }).advertiser_id);
-  // The report lists one device after the other, the newest first.
+  // The report lists the devices one after the other, those with the newest events first.
   expect(counted).toEqual(devices.toReversed());
 }, 3_600_000);
 

@@ -12,7 +12,7 @@ const STREAMS = tries(5, 20);
 const SOAK_MS = tries(0, 20 * 60_000);
 /** The shortest time that each stream lasts in a soak test. */
 const SENDING_MS = tries(0, 5_000);
-/** The memory that the runtime may not give back. The segments and buffers of one stream are about 2 MB. */
+/** The amount of memory that the runtime may keep instead of returning it to the system. The segments and buffers of one stream are about 2 MB. */
 const GROWTH_MB_MAX = 60;
 
 const openFiles = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;

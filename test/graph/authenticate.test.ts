@@ -21,7 +21,7 @@ interface Given {
   readonly profile?: "strict" | "clients";
   readonly edge?: string;
   readonly method?: string;
-  /** Whether the tokens and apps are in the caches. */
+  /** Whether the server has the tokens and apps in its caches. */
   readonly isKnown?: boolean;
 }
 

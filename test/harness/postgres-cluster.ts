@@ -217,8 +217,8 @@ class RunningCluster implements PostgresCluster {
   }
 
   /**
-   * Runs a program of PostgreSQL. pg_ctl leaves the server running with the streams that it was given, so these are not pipes that somebody waits
-   * for.
+   * Runs a program of PostgreSQL. The server that pg_ctl starts keeps pg_ctl's output streams open, so these must not be pipes whose end somebody
+   * waits for.
    */
   #run(program: string, args: string[]): Promise<void> {
     return new Promise((resolve, reject) => {

@@ -65,7 +65,7 @@ export interface WebhookFixture {
   advance(seconds: number): Promise<void>;
 }
 
-/** Pauses a callback, with the values that five days of failures leave. */
+/** Pauses a callback, and stores what the server would have stored after five days of failures. */
 export const pauseCallback = (tx: Transaction, id: string, nowMs: number): Promise<void> =>
   saveHealth(tx, id, { failing_since_ms: nowMs, last_failure_ms: nowMs, alerted_ms: nowMs, paused_ms: nowMs, probe_due_ms: nowMs + PROBE_EVERY_MS });
 

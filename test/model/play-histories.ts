@@ -32,8 +32,9 @@ const TIMEOUT_MS = 12 * 3_600_000;
 const REPORT_EVERY = 100;
 
 /**
- * `PLAZA_MODEL_SEED` chooses one history, or with `PLAZA_MODEL_COUNT` this number of histories. Without `PLAZA_MODEL_SEED`, test runs draw the same
- * histories each time, and proofs draw others. `PLAZA_MODEL_AREAS` chooses the areas that histories are about.
+ * `PLAZA_MODEL_SEED` chooses the history to play; `PLAZA_MODEL_COUNT` chooses how many histories to play from this seed on. Without
+ * `PLAZA_MODEL_SEED`, test runs draw the same histories each time, and proofs draw others. `PLAZA_MODEL_AREAS` chooses the areas that histories are
+ * about.
  */
 const { PLAZA_MODEL_SEED: given, PLAZA_MODEL_COUNT: givenCount = "1", PLAZA_MODEL_AREAS: areas } = process.env;
 /** The greatest number of further histories, which are played to reach the rules that the first 100 histories did not reach. */

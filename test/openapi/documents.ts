@@ -1,4 +1,4 @@
-/** The OpenAPI documents in the form in which tests read them. */
+/** Makes the OpenAPI documents that tests read. */
 import { openapiDocument } from "#graph/contract/openapi/document";
 import type { SurfaceName } from "#graph/pipeline/request";
 import { standardCalendar } from "#graph/versions/calendar";

@@ -1,4 +1,7 @@
-/** Runs Schemathesis on every document of the graph. Each document has a server of its own, because the requests change the server's data. */
+/**
+ * Runs Schemathesis on every document of the graph. Each OpenAPI document is tested with its own server, because the requests change the server's
+ * data.
+ */
 import { test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { features } from "#features";

@@ -1,4 +1,4 @@
-/** A small made-up interface, and its document. */
+/** Defines a small made-up interface, and makes its OpenAPI document. */
 import { Type } from "typebox";
 import { definePolicy, nobody } from "#auth/policy";
 import type { Feature } from "#graph/contract/feature";

@@ -105,7 +105,7 @@ onEachDatabase("export and import", (kind) => {
         const ids = nodesIn(exported).map(({ id }) => id);
         const expected = await responses(server, names.one, ids, tokens);
         expect(await responses(server, names.other, ids, tokens)).toEqual(expected);
-        // All tokens belong to the first app, so without this app every token is refused.
+        // All tokens belong to the first app, so the server refuses every token in a world that lacks this app.
         const hasTokens = ids.includes((file.apps[0] as { id: string }).id);
         expect(expected.some((response) => / 200 \{/.test(response))).toBe(hasTokens);
         // D-263: without secrets, the export has everything except the secrets.

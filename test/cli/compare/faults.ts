@@ -99,7 +99,7 @@ export async function wrongly(origin: string, fault: Fault | undefined): Promise
     headers.delete("connection");
     const asked: Asked = { method, url: new URL(url, origin), headers };
     const instead = fault?.asked?.(asked);
-    // A request that the fault does not change is passed on byte for byte.
+    // The proxy passes on a request that the fault does not change byte for byte.
     const target = asked.url.href === new URL(url, origin).href ? url : asked.url.pathname + asked.url.search;
     const body = Buffer.concat(chunks);
     const received =

@@ -12,7 +12,7 @@ public class Main { public static void main(String[] given) throws Exception {
   System.out.println(new String(new URL(given[0]).openStream().readAllBytes()));
 }}`;
 
-/** The command of each program for this address. */
+/** For each program, the command that makes it read this address. */
 export function readers(folder: string, url: string): Record<string, string[]> {
   writeFileSync(join(folder, "Main.java"), JAVA);
   return {

@@ -15,7 +15,7 @@ for (const theme of ["light", "dark"] as const)
       const page = person.page;
       const app = page.getByRole("combobox", { name: "App", exact: true });
       await app.focus();
-      // The new app is the last of the list.
+      // The new app is the last one in the list of apps.
       await app.press("End");
       await page.getByRole("textbox", { name: "Name" }).focus();
       await page.keyboard.type("Flower shop");

@@ -48,7 +48,7 @@ test(
     await person.page.emulateMedia({ colorScheme: "dark" });
     await person.look("overview-dark");
 
-    // With keys alone, the person opens the alerts from the header, which every view has.
+    // With the keyboard alone, the person opens the list of alerts from the header, which every view has.
     await person.page.getByRole("button", { name: "1 alert" }).press("Enter");
     const alerts = person.page.getByRole("region", { name: "Alerts" });
     await alerts.getByText(`The callback ${receiver.url} of app 1001 fails.`).waitFor();

@@ -100,7 +100,7 @@ describe.each(proxyNames)("behind %s", (proxy) => {
             ? await fetch(`${url}/v26.0/1001/activities`, {
                 method: "POST",
                 headers: { authorization: "Bearer demo-app-token", "content-type": "application/x-www-form-urlencoded" },
-                // A stream has no length, so the request is sent in chunks.
+                // The body is a stream without a known length, so the request is sent in chunks.
                 body: new Response(event(`n${nth}`)).body,
               })
             : await fetch(`${url}${LABELS}`);

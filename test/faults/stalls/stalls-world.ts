@@ -19,7 +19,7 @@ const worldOf = (part: number) => ({
   tokens: [...sampleWorld.tokens, { token: "other", type: "page", app: "1002", page: "2002", user: "3002", scopes }],
 });
 
-/** A large world, so that work that grows with the world takes long. */
+/** The world is large, so that work that grows with the size of the world takes long. */
 export const stallsWorld = worldOf(1);
 /** A world for tests that compare two requests to the same world. */
 export const smallStallsWorld = worldOf(1 / 5);

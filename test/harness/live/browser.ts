@@ -140,7 +140,7 @@ class Connection implements Page {
     const until = performance.now() + WAIT_MS_MAX;
     for (;;) {
       for (const contextId of this.#contexts.keys()) {
-        // A frame that was removed meanwhile has no address.
+        // If a frame was removed meanwhile, the browser returns no address for it.
         const at = await this.#valueIn<string>(contextId, "location.href").catch(() => "");
         if (!at.startsWith(address)) continue;
         try {

@@ -5,7 +5,7 @@ import { entryReader } from "#graph/worlds/file/entry-reader";
 import { WorldProblem } from "#graph/worlds/file/schema-words";
 
 interface Bounds {
-  /** The smallest and the largest values, which the schema accepts. */
+  /** The smallest and the largest value that the schema accepts for each key. */
   readonly right: readonly unknown[];
   /** The values just beyond the smallest and the largest one, which the schema refuses, each at its key. */
   readonly wrong: readonly unknown[];

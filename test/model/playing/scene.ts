@@ -64,8 +64,8 @@ export async function openScene({ servers, ledger, coverage, used }: Stage, plan
 }
 
 /**
- * Ends the use of a world in this history. The world is used for other histories unless it has failed or was made from an export, because the
- * export's file differs.
+ * Ends the use of a world in this history. Later histories use the world again, unless this history failed in it or made it from an export, because
+ * an export's world file differs.
  */
 export async function closeScene(
   { servers, ledger, used }: Stage,

@@ -44,7 +44,7 @@ export interface Operation {
   /** Further types of tokens that the operation takes in the response profile `clients`. */
   readonly kindsOfClients?: readonly TokenKind[];
   readonly scopes: readonly string[];
-  /** The operation reads no data of a person, so the end of access to a person's data does not matter (D-11). */
+  /** The operation reads no data of a person, so it works even after the token's access to the person's data has ended (D-11). */
   readonly isOfNoPerson?: true;
   /** The callers who may know that the node exists, if they differ from the callers of the node's own read. */
   readonly knows?: (world: World, token: Token, node: string) => boolean;

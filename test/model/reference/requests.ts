@@ -3,7 +3,7 @@ export type Surface = "base" | "app" | "microblog" | "ads" | "social_login";
 
 export interface FeedRow {
   readonly retailer_id: string;
-  /** The name of the item. If the name of the item is empty, the row is bad. */
+  /** The name of the item, without which the row is bad. */
   readonly name: string;
   readonly brand: string;
 }

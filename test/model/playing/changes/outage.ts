@@ -46,7 +46,7 @@ interface Callback {
   readonly status: string;
 }
 
-/** The callbacks for which webhooks were made. */
+/** The callbacks to which the created webhooks are addressed. */
 async function callbacksOf({ servers }: Stage, { place }: Scene): Promise<readonly Callback[]> {
   const { body } = await servers.control("GET", `worlds/${place}/callbacks?limit=100`);
   return (body as { readonly data: readonly Callback[] }).data;

@@ -101,7 +101,7 @@ function readLabel(turn: Turn): Reply {
   return isSelection(selection) ? success(select(shown(world, world.labels.get(node) as Label), shape, selection)) : selection;
 }
 
-/** The operations A5 and A6. */
+/** The operations A5 and A6, which attach a label to a person and detach it. */
 function changePerson(turn: Turn, place: "body" | "query", action: "attached" | "detached"): Reply | Failure[] {
   const { world, node, fail } = turn;
   const user = placed(turn, ["user"], place);

@@ -96,7 +96,7 @@ test("a connection that served the schema last is first, then a new one, then an
   for (const connection of [b, a, again]) expect(connection.wasUsed).toBe(true);
   expect(server.sessions.flatMap(({ sent }) => sent).filter((each) => typeof each === "string")).toEqual([]);
   pool.release(again);
-  // The pool is full, so one of its three connections changes to the new schema.
+  // The pool is full, so it sets one of its three connections to the new schema.
   const changed = await acquire("c");
   expect(changed.schema).toBe("c");
   expect(server.sessions).toHaveLength(3);
