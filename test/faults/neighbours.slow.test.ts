@@ -55,20 +55,21 @@ const statusOf = async (response: Response): Promise<string | undefined> => {
 };
 
 /**
- * D-98: the server closes the connection of an address that has waited longest, perhaps just as a client uses it. When the server closes a connection
- * in this way, clients retry once.
+ * D-98, D-298: the server closes the connection of an address that has waited longest, perhaps just as a client uses it, or before a client on a busy
+ * machine has sent the first bytes on a new connection. When the server closes a connection in this way, clients retry once.
  */
-const onKept =
+const tried =
   (ask: Ask): Ask =>
   (server, n) =>
     ask(server, n).catch(() => ask(server, n));
 
 /** Sends reads, writes, events, and a body that arrives after its head, on kept connections and on new ones. */
 const asks: readonly Ask[] = [
-  onKept(async ({ base_url }) => statusOf(await fetch(`${base_url}/v26.0/2001/personas?${tokens.query}`, tokens))),
-  async ({ base_url }) =>
+  tried(async ({ base_url }) => statusOf(await fetch(`${base_url}/v26.0/2001/personas?${tokens.query}`, tokens))),
+  tried(async ({ base_url }) =>
     statusOf(await fetch(`${base_url}/v26.0/5101?fields=name&${tokens.query}`, { headers: { ...tokens.headers, connection: "close" } })),
-  onKept(async ({ base_url }, n) =>
+  ),
+  tried(async ({ base_url }, n) =>
     statusOf(
       await fetch(`${base_url}/v26.0/2002/custom_labels?${threeTokens("bar").query}`, {
         method: "POST",
@@ -77,7 +78,7 @@ const asks: readonly Ask[] = [
       }),
     ),
   ),
-  onKept(async ({ base_url }) =>
+  tried(async ({ base_url }) =>
     statusOf(
       await fetch(`${base_url}/v26.0/1001/activities`, {
         method: "POST",

@@ -53,10 +53,10 @@ test("D-380, D-381: a person logs in to an unchanged Express app, or cancels", a
   await page.getByRole("link", { name: "Log in" }).click();
   expect(new URL(page.url()).hostname).toBe(hosts.find((host) => host.startsWith("www.")) ?? "");
   await page.getByRole("button", { name: "Cancel" }).click();
-  expect(await page.textContent("body")).toBe("Nobody logged in.");
+  await page.getByText("Nobody logged in.", { exact: true }).waitFor();
   await page.goto(`http://127.0.0.1:${port}/login`);
   await page.getByLabel("Bob").check();
   await page.getByLabel("email").uncheck();
   await page.getByRole("button", { name: "Continue" }).click();
-  expect(await page.textContent("body")).toBe("Hello Bob");
+  await page.getByText("Hello Bob", { exact: true }).waitFor();
 });
