@@ -64,7 +64,7 @@ async function authorized(incoming: Incoming, versioned: Versioned): Promise<rea
   return check;
 }
 
-/** Where in the request the counting tokens stand, with each token once; or the refusal. */
+/** Returns the places of the counting tokens in the request, with each token once; or the refusal. */
 async function counted(credentials: object[], given: Given = {}): Promise<unknown> {
   const { incoming, versioned } = requestWith(credentials, given);
   try {

@@ -177,7 +177,7 @@ class RunningCluster implements PostgresCluster {
   async kill(): Promise<void> {
     const pid = Number(readFileSync(join(this.#folder, "data", "postmaster.pid"), "utf8").split("\n", 1)[0]);
     for (const each of [pid, ...childrenOf(pid)]) if (each > 1) kill(each);
-    // It is enough that the process is dead, because the system decides when to reap it. Until the dead process is reaped, PostgreSQL would believe
+    // A dead process is enough, because the system decides when to reap the process. Until the dead process is reaped, PostgreSQL would believe
     // that the lock files belong to a running process.
     while (isRunning(pid)) await Bun.sleep(10);
     for (const lock of ["data/postmaster.pid", `.s.PGSQL.${this.#port}.lock`]) rmSync(join(this.#folder, lock), { force: true });

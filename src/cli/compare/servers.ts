@@ -9,7 +9,7 @@ import type { Given } from "../control-client.ts";
 import { fail, note, WRONG_USE } from "../terminal/output.ts";
 
 /**
- * Reads an http address. Throws if the text is no http address, or if the address contains a user: the command does not send the user, and a
+ * Reads an http address. Throws if the text is not an http address, or if the address contains a user: the command does not send the user, and a
  * recording would show the password.
  */
 export function httpAddress(option: string, text: unknown): URL {

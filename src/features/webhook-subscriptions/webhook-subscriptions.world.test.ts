@@ -141,7 +141,7 @@ onEachDatabase("an app whose webhook entries are replaced", (database) => {
     await emit(plaza, { n: 1 });
     receiver.response = () => new Response("");
     await emit(plaza, { n: 2 });
-    // That one callback of the app works does not resume the deliveries to the app's other callback.
+    // A callback of the app that works again does not resume the deliveries to the app's other callback.
     await subscribe(other.url, "social");
     expect(valuesAt(receiver)).toEqual([{ n: 1 }]);
     await subscribe(receiver.url);

@@ -332,7 +332,7 @@ function innerOf<V>(outer: Map<string, Map<string, V>>, key: string): Map<string
 }
 
 /**
- * The names that a feature defines, grouped by what they name. The registry checks duplicate paths in another function, and the catalogue checks
+ * The names that a feature defines, grouped by kind. The registry checks duplicate paths in another function, and the catalogue checks
  * duplicate webhook fields.
  */
 const namesTaken: Readonly<Record<string, (feature: Feature) => readonly string[]>> = {

@@ -167,7 +167,7 @@ export class Faults {
     return input;
   }
 
-  /** Resolves with what the first matching fault does to a POST of webhooks, after the POST has waited for the fault's time. */
+  /** Resolves with the effect of the first matching fault on a POST of webhooks, after the POST has waited for the fault's time. */
   async matchWebhook(post: FaultyPost): Promise<DeliveryFault | undefined> {
     const { delivery, callback, fields, entity, isRetry } = post;
     await this.#following.get(delivery)?.passed.promise;

@@ -38,8 +38,8 @@ export interface RequestHead {
 }
 
 /**
- * The pattern of the value of Content-Length. A length has at most 15 digits: such a number is exact in a binary float, and no disk holds so many
- * bytes.
+ * The pattern of the value of Content-Length. A length has at most 15 digits: such a number is exact in a binary float, and is larger than
+ * any disk.
  */
 const LENGTH = /^\d{1,15}$/;
 /** The method at the beginning of a head. Registered methods have 17 characters at most. */

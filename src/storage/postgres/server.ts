@@ -39,8 +39,8 @@ const SSL_MODES: Readonly<Record<string, readonly string[]>> = {
  */
 const PLANS = [
   ...["enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin", "enable_material", "jit"].map((way) => `SET ${way} = off`),
-  // It takes milliseconds to start a parallel worker, which is longer than a statement of Plaza takes. For tables without statistics PostgreSQL
-  // chooses plans with parallel workers.
+  // Starting a parallel worker takes milliseconds, which is longer than a statement of Plaza takes. For tables without statistics PostgreSQL chooses
+  // plans with parallel workers.
   "SET max_parallel_workers_per_gather = 0",
 ].join("; ");
 

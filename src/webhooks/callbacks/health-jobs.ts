@@ -41,7 +41,7 @@ export const webhookJobs: readonly Job[] = [
   alert,
   {
     kind: rerouteJob,
-    // It does no harm if the job runs twice, because the second run finds no more deliveries to move.
+    // The job may run twice, because the second run finds no more deliveries to move.
     run: ({ webhooks }, app) => webhooks.reroute(app),
   },
   { kind: unsubscribeJob, run: ({ webhooks }, app) => webhooks.endUnsubscribed(app) },

@@ -8,7 +8,7 @@ import { buildRegistry } from "#main";
 import { openPostgres } from "#storage/postgres/open";
 import { Server } from "#storage/postgres/server";
 
-/** The number of rows in each table: with so many rows, a wrong plan is clearly slower. */
+/** The number of rows in each table, which is large enough that a wrong plan is clearly slower. */
 const ROWS = 20_000;
 /** The number of rows that share the first column of an index of several columns, as the rows of one app or page do. */
 const ROWS_PER_OWNER = 100;

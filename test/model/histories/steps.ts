@@ -89,7 +89,7 @@ export interface BatchStep {
   readonly surface: Surface;
   readonly version: string | null;
   readonly token: string;
-  /** Where the batch carries its token. */
+  /** The places in which the batch carries its token. */
   readonly places: readonly Place[];
   /** The proof of the secret for the batch's token, which counts for all requests that use this token. */
   readonly proof?: Proof;

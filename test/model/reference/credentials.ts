@@ -7,8 +7,8 @@ import type { World } from "./world.ts";
 
 export type Place = "access_token" | "oauth_token" | "header" | "body";
 /**
- * Where a request may carry a token. `three`: the token is in both query parameters, `access_token` and `oauth_token`, and in the header. `any`: the
- * token is in one of query, body and header, or the same token is in several of them.
+ * The places in which a request may carry a token. `three`: the token is in both query parameters, `access_token` and `oauth_token`, and in the
+ * header. `any`: the token is in one of query, body and header, or the same token is in several of them.
  */
 export type Scheme = "three" | "any" | "header" | "query" | "header or, in development, query";
 
@@ -27,10 +27,10 @@ const PLACES: Readonly<Record<Scheme, readonly Place[]>> = {
   "header or, in development, query": ["header", "access_token"],
 };
 
-/** Where the request `me` looks for the caller's token, in this order (D-02). */
+/** The places in which the request `me` looks for the caller's token, in this order (D-02). */
 const ALL_PLACES: readonly Place[] = ["header", "access_token", "oauth_token", "body"];
 
-/** Where each scheme of authentication expects the tokens. D-12 [clients]: every operation accepts tokens in the query, the body and the header. */
+/** Returns the places in which the schemes of authentication expect the tokens. D-12 [clients]: every operation accepts tokens in the query, the body and the header. */
 export const placesOf = ({ profile }: World, schemes: readonly Scheme[]): ReadonlySet<Place> =>
   new Set(profile === "clients" || schemes.length === 0 ? ALL_PLACES : schemes.flatMap((scheme) => PLACES[scheme]));
 

@@ -52,7 +52,7 @@ function filterOf({ query, key, deps }: ControlRequest<Static<typeof filterWords
   };
 }
 
-/** The number of audit entries that one query reads; so many entries are some 200 kB of text. */
+/** The number of audit entries that one query reads. These entries are some 200 kB of text. */
 const PAGE_ROWS = 1_000;
 
 async function* lines(reader: Reader, filter: AuditFilter): AsyncGenerator<Uint8Array> {

@@ -1,4 +1,4 @@
-/** Who may see and use a page, and the webhooks of a page (D-13, D-131, D-135). */
+/** The rights to see and use a page, and the webhooks of a page (D-13, D-131, D-135). */
 import { objectShape, type Shape } from "../fields.ts";
 import type { Page, Token } from "../nodes.ts";
 import { emit, pageOf, type World } from "../world.ts";

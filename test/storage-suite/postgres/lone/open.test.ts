@@ -141,7 +141,7 @@ test("a read whose connection died is repeated, a snapshot only before its body 
   for (const session of server.sessions) session.completionOf = () => new Error("Query read timeout");
   await expect(database.reader.all(read)).rejects.toMatchObject(unreachable);
   expect(server.sessions).toHaveLength(sessions);
-  // If PostgreSQL refuses a statement, this is no reason to try another connection.
+  // If PostgreSQL refuses a statement, the database does not try another connection.
   responses.of = () => withCode("42703");
   await expect(database.reader.all(read)).rejects.toThrow("42703");
   await expect(database.reader.all(read)).rejects.toThrow("42703");
