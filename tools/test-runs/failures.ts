@@ -29,7 +29,7 @@ export function failuresOf(output: string): Failure[] {
     const isFile = FILE.test(line);
     const [, result, title = ""] = END.exec(line) ?? [];
     if (isFile || result !== undefined) {
-      // If the test exceeded its time limit, this line of the output says so, and there is no error before it.
+      // If a test exceeds its time limit, Bun prints no error before the result; the next line, which begins with `^`, says so.
       if (result === "fail" && lines[at + 1]?.startsWith("  ^ ") === true) block.push(lines[at + 1]?.trim() ?? "");
       if (result === "fail") add(title);
       else if (block.includes(BETWEEN)) add("(between tests)");

@@ -11,7 +11,7 @@ import { type Extent, runsOf } from "./runs.ts";
 
 const all = testFiles();
 
-/** The tests that are declared for each database, as the file and the database. */
+/** Returns the test files of a run. A file that runs on each database is listed once for each database, with the database. */
 const declared = (extent: Extent, files: readonly TestFile[] = all): string[] =>
   runsOf(extent, files).flatMap((run) =>
     run.files.flatMap((file) => (file.isOnEachDatabase ? run.databases.map((database) => `${file.path} ${database}`) : [file.path])),

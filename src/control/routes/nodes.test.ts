@@ -57,7 +57,7 @@ onEachDatabase("nodes", (database) => {
     expect(await plaza.dump(["labels.name", "label_names.name", "label_users.label", "page_people.name"])).not.toContainEqual({ value: "vip" });
   });
 
-  // In this order, when a node is deleted, other nodes still refer to the node.
+  // The sections of the world file, in the order in which the test deletes their nodes: other nodes still refer to each deleted node.
   const removals = [
     ["media", "solutions", "chatapp_accounts", "businesses", "users"],
     ["microblog_users", "social_accounts", "pages", "apps"],

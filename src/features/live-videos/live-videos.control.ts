@@ -207,7 +207,7 @@ export const liveVideoControlRoutes: readonly ControlRoute[] = [
     streams: [EVENT_STREAM],
     handle: readState,
   }),
-  route(`POST ${LIVE_VIDEO}/ingest`, "tellOfFeed", {
+  route(`POST ${LIVE_VIDEO}/ingest`, "actAsEncoder", {
     summary: "Acts as an encoder that begins, breaks off, stops, or sends no audio. 409 if no encoder is sending, or the key is unknown",
     body: feedEvent,
     response: liveState,
