@@ -10,10 +10,7 @@ import folders from "./guide-folders.json" with { type: "json" };
 
 /** The name of the file in the executable, which is a JSON object with the text of each page. */
 const PACK = "guides";
-/**
- * The page that lists the operations. This module leaves out the page that lists the operations, because the pages of
- * the areas contain all operations.
- */
+/** The page that lists the operations is left out, because the pages of the areas contain all operations. */
 const LEFT_OUT = "operations.md";
 
 /** Returns the text of each page by the page's path, e.g. `guides/testing.md`, because links between pages use these paths. */
