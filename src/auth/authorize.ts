@@ -1,6 +1,8 @@
 /** The step `authorize` decides whether tokens permit an operation (D-13, D-14, D-16). */
+
 import { type GraphError, permissionMissing, tokenInvalid, tokenOfOtherApp } from "#kernel/errors";
 import type { PortRegistry } from "#kernel/ports";
+import { type Awaitable, chain } from "#kernel/turns";
 import type { Reader } from "#storage/database";
 import type { AppFacts, FactsOf } from "./app-facts.ts";
 import type { Credential } from "./credentials.ts";
@@ -35,7 +37,7 @@ export function authorizationCheck(credentials: readonly Credential[], app: AppF
 }
 
 /** Whether the owner of at least one of the tokens may know that the node exists. */
-export function canSeeNode(policy: Policy, check: readonly AuthorizationCheck[]): boolean | Promise<boolean> {
+export function canSeeNode(policy: Policy, check: readonly AuthorizationCheck[]): Awaitable<boolean> {
   const [first] = check;
   return check.length === 1 && first !== undefined ? canSee(policy, first) : canAnySee(policy, check);
 }
@@ -48,22 +50,33 @@ async function canAnySee(policy: Policy, checks: readonly AuthorizationCheck[]):
 }
 
 /**
- * D-10: every token must belong to the same app and must be valid for the node. If a token does not meet these conditions, the promise rejects with
- * the error of the first such token.
+ * D-10: every token must belong to the same app and must be valid for the node. If a token does not meet these conditions, throws or rejects with the
+ * error of the first such token.
  */
-export async function authorize(policy: Policy, check: readonly AuthorizationCheck[]): Promise<void> {
-  for (const { credential, input } of check) {
-    const { token, place } = credential;
-    if (token.app !== input.app.id) throw tokenOfOtherApp(placeNames[place]);
-    if (!policy.kinds.includes(token.type))
-      throw tokenInvalid(
-        placeNames[place],
-        `the operation does not accept a token of type ${token.type}, only a token of type ${policy.kinds.join(", ")}`,
-      );
-    if (!(await policy.canSee(input))) throw tokenInvalid(placeNames[place], "the token is not valid for the node in the address");
-    const refusal = scopesRefusal(policy, input) ?? (await policy.deny?.(input));
-    if (refusal !== undefined) throw refusal;
+export function authorize(policy: Policy, check: readonly AuthorizationCheck[]): Awaitable<void> {
+  const [first] = check;
+  return check.length === 1 && first !== undefined ? chain(refusalOf(policy, first), throwRefusal) : authorizeEach(policy, check);
+}
+
+async function authorizeEach(policy: Policy, checks: readonly AuthorizationCheck[]): Promise<void> {
+  for (const check of checks) throwRefusal(await refusalOf(policy, check));
+}
+
+function throwRefusal(refusal: GraphError | undefined): void {
+  if (refusal !== undefined) throw refusal;
+}
+
+function refusalOf(policy: Policy, { credential: { token, place }, input }: AuthorizationCheck): Awaitable<GraphError | undefined> {
+  if (token.app !== input.app.id) return tokenOfOtherApp(placeNames[place]);
+  if (!policy.kinds.includes(token.type)) {
+    const message = `the operation does not accept a token of type ${token.type}, only a token of type ${policy.kinds.join(", ")}`;
+    return tokenInvalid(placeNames[place], message);
   }
+  return chain(policy.canSee(input), (isSeen) =>
+    isSeen
+      ? (scopesRefusal(policy, input) ?? policy.deny?.(input))
+      : tokenInvalid(placeNames[place], "the token is not valid for the node in the address"),
+  );
 }
 
 function scopesRefusal({ scopes }: Policy, { token }: PolicyInput): GraphError | undefined {

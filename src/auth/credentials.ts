@@ -1,5 +1,7 @@
 /** The step `authenticate`: finds the tokens in the query, the body and the headers of a request, and checks them (D-10, D-12). */
+
 import { GraphError, tokenInvalid, tokenMissing } from "#kernel/errors";
+import { type Awaitable, chain } from "#kernel/turns";
 import type { AppFacts } from "./app-facts.ts";
 import { clientsScheme, type Place, placeNames, type Scheme, type SchemeName, schemes } from "./schemes.ts";
 import type { Token } from "./token.ts";
@@ -111,23 +113,49 @@ function isOneWord(text: string, start: number): boolean {
 }
 
 /** Checks each distinct token of a request once. A token of a removed app is not valid. */
-export async function checkTokens(presented: readonly Presented[], tokens: Tokens, nowSeconds: number): Promise<CheckedCredentials> {
-  const alive: Credential[] = [];
-  const dead: DeadCredential[] = [];
-  for (const { place, value, problem } of presented) {
-    const same = withValue(alive, value);
-    if (same !== undefined) {
-      alive.push({ place, value, token: same.token, app: same.app });
-      continue;
-    }
-    const token = problem ?? tokens.alive(await tokens.find(value), placeNames[place], nowSeconds);
-    const app = token instanceof GraphError ? undefined : await tokens.findApp(token.app);
-    if (token instanceof GraphError) dead.push({ place, value, error: token });
-    else if (app === undefined) dead.push({ place, value, error: tokenInvalid(placeNames[place], "the app of the token was deleted") });
-    else alive.push({ place, value, token, app });
-  }
-  return { alive, dead };
+export function checkTokens(presented: readonly Presented[], tokens: Tokens, nowSeconds: number): Awaitable<CheckedCredentials> {
+  return checkFrom(0, presented, tokens, nowSeconds, { alive: [], dead: [] });
 }
+
+interface Checked extends CheckedCredentials {
+  readonly alive: Credential[];
+  readonly dead: DeadCredential[];
+}
+
+/** Checks the tokens from the given one on, and adds them to those that were checked before. */
+function checkFrom(start: number, presented: readonly Presented[], tokens: Tokens, nowSeconds: number, checked: Checked): Awaitable<Checked> {
+  for (let at = start; at < presented.length; at++) {
+    const one = presented[at] as Presented;
+    const found = withValue(checked.alive, one.value) ?? checkToken(one, tokens, nowSeconds);
+    if (found instanceof Promise) {
+      return found.then((later) => {
+        add(checked, one, later);
+        return checkFrom(at + 1, presented, tokens, nowSeconds, checked);
+      });
+    }
+    add(checked, one, found);
+  }
+  return checked;
+}
+
+/** A valid token with its app, or the error about an invalid token. */
+type Found = Pick<Credential, "token" | "app"> | GraphError;
+
+function add({ alive, dead }: Checked, { place, value }: Presented, found: Found): void {
+  if (found instanceof GraphError) dead.push({ place, value, error: found });
+  else alive.push({ place, value, token: found.token, app: found.app });
+}
+
+function checkToken({ place, value, problem }: Presented, tokens: Tokens, nowSeconds: number): Awaitable<Found> {
+  if (problem !== undefined) return problem;
+  return chain(tokens.find(value), (found) => {
+    const token = tokens.alive(found, placeNames[place], nowSeconds);
+    if (token instanceof GraphError) return token;
+    return chain(tokens.findApp(token.app), (app) => (app === undefined ? ofDeletedApp(place) : { token, app }));
+  });
+}
+
+const ofDeletedApp = (place: Place): GraphError => tokenInvalid(placeNames[place], "the app of the token was deleted");
 
 function withValue(credentials: readonly Credential[], value: string): Credential | undefined {
   for (const credential of credentials) if (credential.value === value) return credential;

@@ -1,7 +1,9 @@
 /** Policies for nodes that belong to a page. */
+
 import { type GraphError, taskMissing } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
+import type { Awaitable } from "#kernel/turns";
 import type { Reader } from "#storage/database";
 import type { FactsOf } from "./app-facts.ts";
 import { definePolicy, type Policy, type PolicyInput } from "./policy.ts";
@@ -52,6 +54,6 @@ declare module "#kernel/ports" {
 export const pageRoleFact = "page_role";
 export const pageRoleKey = (page: string, user: string): string => `${page} ${user}`;
 
-export function pageTasksOf(page: NodeId, user: NodeId, reader: Reader, ports: PortRegistry, facts: FactsOf): Promise<PageRole | undefined> {
+export function pageTasksOf(page: NodeId, user: NodeId, reader: Reader, ports: PortRegistry, facts: FactsOf): Awaitable<PageRole | undefined> {
   return facts<PageRole>(pageRoleFact).get(pageRoleKey(page, user), () => ports.get("page_role").findRole(reader, page, user));
 }

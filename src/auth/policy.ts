@@ -2,8 +2,10 @@
  * A policy decides what a token may do to a node (D-16). A feature defines the policies of its own nodes. Policies that several features use are in
  * `policy.ts` and `page-policies.ts`.
  */
+
 import { type GraphError, taskMissing } from "#kernel/errors";
 import type { PortRegistry } from "#kernel/ports";
+import type { Awaitable } from "#kernel/turns";
 import type { Reader } from "#storage/database";
 import type { AppFacts, FactsOf } from "./app-facts.ts";
 import type { NodeRef, Token, TokenKind } from "./token.ts";
@@ -28,7 +30,7 @@ export interface Policy {
   /** The scopes that the token must have; a token without one of them is refused. */
   readonly scopes: readonly string[];
   /** Whether the caller may know that the node exists. A caller who may not know gets the same response as for a missing node (D-14). */
-  canSee(input: PolicyInput): boolean | Promise<boolean>;
+  canSee(input: PolicyInput): Awaitable<boolean>;
   /**
    * Whether a request for a missing node also runs the SQL statements of `canSee` (D-336). If the property is true, `canSee` must run the same
    * statements for every node that the caller may not see.
@@ -38,7 +40,7 @@ export interface Policy {
    * Returns an error if the caller lacks a right that the operation needs. This function of a policy is called only if the caller may know that the
    * node exists and the token has the scopes.
    */
-  deny?(input: PolicyInput): GraphError | undefined | Promise<GraphError | undefined>;
+  deny?(input: PolicyInput): Awaitable<GraphError | undefined>;
 }
 
 export const definePolicy = (policy: Policy): Policy => policy;

@@ -5,6 +5,7 @@ import { GraphError, invalidParameter, tokenExpired, tokenInvalid, tokenRevoked 
 import { isNodeId, type NodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
 import { detached } from "#kernel/text";
+import type { Awaitable } from "#kernel/turns";
 import type { Database, Reader, Transaction } from "#storage/database";
 import { FactCache } from "#storage/facts";
 import type { Sealer } from "#storage/sealing";
@@ -51,7 +52,7 @@ export class Tokens {
     this.#apps = new FactCache(database, appFact);
   }
 
-  findApp(id: NodeId): Promise<AppFacts | undefined> {
+  findApp(id: NodeId): Awaitable<AppFacts | undefined> {
     return this.#apps.get(id, this.#loadApp);
   }
 
@@ -60,8 +61,8 @@ export class Tokens {
   readonly #loadApp = (id: NodeId) => this.#ports.get("app").findFacts(this.#database.reader, id);
 
   /** Finds the token with this value, whether or not the token is valid. The result is undefined if no token has the value. */
-  find(value: string): Promise<Token | undefined> {
-    if (value.length > TOKEN_CHARACTERS_MAX) return Promise.resolve(undefined);
+  find(value: string): Awaitable<Token | undefined> {
+    if (value.length > TOKEN_CHARACTERS_MAX) return undefined;
     const bar = value.indexOf("|");
     if (bar !== -1) return this.#findByAppSecret(value.slice(0, bar), value.slice(bar + 1), this.#findApp);
     const hash = this.#hashes.get(value);
@@ -140,7 +141,7 @@ export class Tokens {
   }
 
   /** D-11: a text of the form `{app_id}|{app_secret}` is an app token too. */
-  async #findByAppSecret(id: string, secret: string, findApp: (id: NodeId) => Promise<AppFacts | undefined>): Promise<Token | undefined> {
+  async #findByAppSecret(id: string, secret: string, findApp: (id: NodeId) => Awaitable<AppFacts | undefined>): Promise<Token | undefined> {
     const app = isNodeId(id) ? await findApp(id) : undefined;
     if (app === undefined || !isSameHex(hashOf(secret), app.secret_hash)) return undefined;
     return tokenOfApp(app);

@@ -106,7 +106,8 @@ export class RequestDispatcher {
     let incoming: IncomingRequest;
     try {
       const origin = origins.of(head.headers, head.host, connection);
-      incoming = this.#incoming(head, connection, origin, await destinations.find(origin.host, head.target.path), startedMs);
+      const finding = destinations.find(origin.host, head.target.path);
+      incoming = this.#incoming(head, connection, origin, finding instanceof Promise ? await finding : finding, startedMs);
     } catch (error) {
       this.#failUnopened(error, connection, startedMs);
       return;

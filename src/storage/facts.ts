@@ -4,7 +4,9 @@
  * **Invariant:** the cache never stores that a fact is absent.
  * **Invariant:** a fact that was read before an invalidation is never stored after that invalidation.
  */
+
 import { BoundedMap } from "#kernel/bounded-map";
+import type { Awaitable } from "#kernel/turns";
 import type { Database } from "./database.ts";
 
 /** The maximum number of cached facts of one kind. A fact takes about 300 bytes, so 10,000 facts take 3 MB at most. */
@@ -29,12 +31,11 @@ export class FactCache<T> {
   }
 
   /**
-   * Returns the fact from the cache, or loads the fact. `keyOf` returns the key under which the fact is cached, if `key` itself must not stay in
-   * memory.
+   * Returns the fact if the cache has it; otherwise loads the fact and returns a promise of it. `keyOf` returns the key under which the fact is
+   * cached, if `key` itself must not stay in memory.
    */
-  get<K extends string>(key: K, load: (key: K) => Promise<T | undefined>, keyOf?: (fact: T) => string): Promise<T | undefined> {
-    const known = this.#entries.get(key);
-    return known === undefined ? this.#load(key, load, keyOf) : Promise.resolve(known);
+  get<K extends string>(key: K, load: (key: K) => Promise<T | undefined>, keyOf?: (fact: T) => string): Awaitable<T | undefined> {
+    return this.#entries.get(key) ?? this.#load(key, load, keyOf);
   }
 
   async #load<K extends string>(key: K, load: (key: K) => Promise<T | undefined>, keyOf?: (fact: T) => string): Promise<T | undefined> {

@@ -2,9 +2,11 @@
  * The ports through which the webhook engine asks features for an event's subscribers, and for an app's callback, secrets and overrides. The features
  * register the ports by name (`kernel/ports.ts`).
  */
+
 import { appFact } from "#auth/tokens";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
+import type { Awaitable } from "#kernel/turns";
 import type { Database, Reader } from "#storage/database";
 import { FactCache } from "#storage/facts";
 import type { WebhookObject } from "./catalogue/field.ts";
@@ -104,7 +106,7 @@ export class WebhookFacts {
   }
 
   /** Finds the facts of an app, for callers outside of transactions. */
-  findApp(reader: Reader, app: NodeId): Promise<WebhookApp | undefined> {
+  findApp(reader: Reader, app: NodeId): Awaitable<WebhookApp | undefined> {
     return this.#apps.get(app, () => this.#ports.get("webhook_app").find(reader, app));
   }
 

@@ -45,7 +45,7 @@ export class Webhooks {
   readonly #rerouting: RerouteDeps & { readonly observer: WebhookObserver };
   readonly #replaying: ReplayDeps;
   readonly #signing: SigningDeps;
-  /** The webhooks of each transaction for which `followed` was called. */
+  /** The webhooks of each transaction that has made any. */
   readonly #followed = new WeakMap<Transaction, { deliveries: string[]; unsent: Pick<EventFacts, "object" | "field" | "entity">[] }>();
 
   constructor(deps: WebhookDeps) {
@@ -104,21 +104,23 @@ export class Webhooks {
   /** Does the same as `emit`, and returns the ids of the new deliveries, one for each app that gets the event. */
   async make<S extends TSchema>(tx: Transaction, field: WebhookField<S>, event: WebhookEvent<S>): Promise<readonly string[]> {
     const stored = await storeEvent(this.#outbox, tx, field, event);
-    const followed = this.#followed.get(tx);
+    let followed = this.#followed.get(tx);
+    if (followed === undefined) {
+      followed = { deliveries: [], unsent: [] };
+      this.#followed.set(tx, followed);
+    }
     if (stored.deliveries.length > 0) {
-      followed?.deliveries.push(...stored.deliveries);
+      followed.deliveries.push(...stored.deliveries);
       tx.afterCommit(() => this.dispatcher.arrived(stored));
-    } else if (followed !== undefined && followed.unsent.length < UNSENT_MAX) {
+    } else if (followed.unsent.length < UNSENT_MAX) {
       followed.unsent.push({ object: field.object, field: field.field, entity: event.entity });
     }
     return stored.deliveries;
   }
 
-  /** Returns an object that collects the webhooks which the transaction makes after this call. */
-  followed(tx: Transaction): Followed {
-    const followed = { deliveries: [], unsent: [] };
-    this.#followed.set(tx, followed);
-    return followed;
+  /** Returns the webhooks that the transaction has made. Undefined if it has made none. */
+  followed(tx: Transaction): Followed | undefined {
+    return this.#followed.get(tx);
   }
 
   /**

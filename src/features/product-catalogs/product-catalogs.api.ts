@@ -2,6 +2,7 @@
  * The port and the policies of catalogs (G1) that other features may import from the product-catalogs feature. The port returns the page, business
  * and agencies of a catalog.
  */
+
 import type { FactsOf } from "#auth/app-facts";
 import { type PageTask, pageTasksOf } from "#auth/page-policies";
 import { definePolicy, type PolicyInput } from "#auth/policy";
@@ -9,6 +10,7 @@ import { worksFor } from "#features/businesses/api";
 import { taskMissing } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
+import type { Awaitable } from "#kernel/turns";
 import type { Reader, Transaction } from "#storage/database";
 
 /** G1-20, G1-21: the ids of the tasks that an agency can have on a catalog that is shared with it. */
@@ -49,7 +51,7 @@ export const lockCatalog = (tx: Transaction, catalog: string): Promise<void> => 
 /** The cached facts of a catalog. The key is the catalog's id; the store invalidates the facts when the catalog changes. */
 export const catalogFact = "product_catalog";
 
-function catalogOf(catalog: NodeId, reader: Reader, ports: PortRegistry, facts: FactsOf): Promise<CatalogFacts | undefined> {
+function catalogOf(catalog: NodeId, reader: Reader, ports: PortRegistry, facts: FactsOf): Awaitable<CatalogFacts | undefined> {
   return facts<CatalogFacts>(catalogFact).get(catalog, () => ports.get("product_catalog").findCatalog(reader, catalog));
 }
 

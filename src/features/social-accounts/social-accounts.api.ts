@@ -1,9 +1,11 @@
 /** The facts about social accounts, and the functions for policies, that other features may import from the social-accounts feature. */
+
 import type { FactsOf } from "#auth/app-facts";
 import { type PageRole, pageTasksOf } from "#auth/page-policies";
 import { definePolicy, type PolicyInput } from "#auth/policy";
 import type { NodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
+import type { Awaitable } from "#kernel/turns";
 import type { Reader } from "#storage/database";
 import type { PageRequest } from "#storage/keyset";
 
@@ -40,7 +42,7 @@ declare module "#kernel/ports" {
 /** The cached facts of an account. The key is the account's id; the store invalidates the facts when the account changes. */
 export const socialAccountFact = "social_account";
 
-export function socialAccountOf(account: NodeId, reader: Reader, ports: PortRegistry, facts: FactsOf): Promise<SocialAccountFacts | undefined> {
+export function socialAccountOf(account: NodeId, reader: Reader, ports: PortRegistry, facts: FactsOf): Awaitable<SocialAccountFacts | undefined> {
   return facts<SocialAccountFacts>(socialAccountFact).get(account, () => ports.get("social_account").findAccount(reader, account));
 }
 

@@ -6,12 +6,13 @@ import { type CheckedCredentials, checkTokens, missingCredential, type Presented
 import { clientsScheme, type Place } from "#auth/schemes";
 import { unixSeconds } from "#kernel/clock";
 import { type GraphError, tokenMissing } from "#kernel/errors";
+import type { Awaitable } from "#kernel/turns";
 import type { World } from "../worlds/world.ts";
 import type { Door, GraphRequest, Parameters } from "./request.ts";
 import type { Addressed, Authenticated, Incoming } from "./stages.ts";
 
 /** Finds the tokens of a request. */
-export function findTokens(incoming: Incoming, addressed: Addressed): Promise<CheckedCredentials> {
+export function findTokens(incoming: Incoming, addressed: Addressed): Awaitable<CheckedCredentials> {
   const { request, world, now } = incoming;
   const presented = presentedFor(incoming, addressed);
   return request.door === undefined ? checkTokens(presented, world.tokens, now) : checkAtDoor(request.door, presented, incoming);

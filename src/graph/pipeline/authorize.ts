@@ -12,6 +12,7 @@ import { tokenOfApp } from "#auth/tokens";
 import { unixSeconds } from "#kernel/clock";
 import { GraphError, invalidParameter, tokenExpired, tokenInvalid, tokenMissing } from "#kernel/errors";
 import { type NodeId, nodeId } from "#kernel/ids";
+import { type Awaitable, chain } from "#kernel/turns";
 import type { Transaction } from "#storage/database";
 import type { Access } from "../contract/operation.ts";
 import { findNode } from "../worlds/nodes.store.ts";
@@ -44,22 +45,18 @@ export async function conceal(
   for (const policy of registry.readingPolicies) if (policy !== checked) await canSeeNode(policy, check);
 }
 
-type Seen = Visible | undefined | Promise<Visible | undefined>;
-
 /** The step `see`. Returns undefined if the caller may not know that the node exists. */
-export function see({ world }: Incoming, resolved: Resolved): Seen {
+export function see({ world }: Incoming, resolved: Resolved): Awaitable<Visible | undefined> {
   return resolved.credentials.length === 0 ? seeWithoutToken(world, resolved) : seeAs(world, resolved, placedCredentials(world, resolved));
 }
 
-function seeAs(world: World, resolved: Resolved, credentials: readonly Credential[]): Seen {
+function seeAs(world: World, resolved: Resolved, credentials: readonly Credential[]): Awaitable<Visible | undefined> {
   const { endpoint, node } = resolved;
   const { token, app } = credentials[0] as Credential;
   const subject: NodeRef = node ?? { id: app.id, type: "app", owner: app.id };
   const check = checkFor(world, credentials, app, subject);
   const visible: Visible = { ...resolved, credentials, app, caller: { token, app }, subject, check };
-  const isSeen = node === undefined || canSeeNode(endpoint.visibility, check);
-  if (typeof isSeen === "boolean") return isSeen ? visible : undefined;
-  return isSeen.then((is) => (is ? visible : undefined));
+  return chain(node === undefined || canSeeNode(endpoint.visibility, check), (isSeen) => (isSeen ? visible : undefined));
 }
 
 /**
@@ -105,8 +102,8 @@ export function countingChecks(
   return used === credentials ? check : checkFor(world, used, app, subject);
 }
 
-/** The step `authorize`. Rejects if the token lacks a scope, or the person lacks a task. */
-export function authorizeCaller({ request }: Incoming, { endpoint }: Versioned, check: readonly AuthorizationCheck[]): Promise<void> {
+/** The step `authorize`. Throws or rejects if the token lacks a scope, or the person lacks a task. */
+export function authorizeCaller({ request }: Incoming, { endpoint }: Versioned, check: readonly AuthorizationCheck[]): Awaitable<void> {
   return authorize(policyOn(endpoint.access, request.surface), check);
 }
 

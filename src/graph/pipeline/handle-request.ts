@@ -4,12 +4,15 @@
  *
  * **Invariant:** a node that the caller may not see and a node that does not exist get the same response, byte for byte, apart from the trace id.
  */
+import type { AuthorizationCheck } from "#auth/authorize";
 import type { NodeRef } from "#auth/token";
 import { unixSeconds } from "#kernel/clock";
 import { GraphError, internalError } from "#kernel/errors";
 import { isNodeId, type NodeId } from "#kernel/ids";
 import { type OpenSpan, type Tracing, traceContextOf } from "#kernel/tracing/tracing";
+import { type Awaitable, chain } from "#kernel/turns";
 import { formatVersion, type Version } from "#kernel/versions";
+import type { Transaction } from "#storage/database";
 import type { Followed } from "#webhooks/webhooks";
 import type { Registry } from "../contract/registry.ts";
 import { withPairs } from "../request-text/pairs.ts";
@@ -96,6 +99,8 @@ interface Progress {
   times: number[] | undefined;
   fault: AppliedFault<RequestFaultInput> | undefined;
   parsed: Parsed | undefined;
+  /** The transaction of a write. */
+  transaction: Transaction | undefined;
   followed: Followed | undefined;
   /** The progress of each request of a batch or of `ids=`. */
   parts: ServedPart[] | undefined;
@@ -105,7 +110,16 @@ interface Progress {
 }
 
 const progressOf = (times?: number[], span?: OpenSpan): Progress => ({
-  ...{ reached: {}, step: 1, times, fault: undefined, parsed: undefined, followed: undefined, parts: undefined, span, found: undefined },
+  reached: {},
+  step: 1,
+  times,
+  fault: undefined,
+  parsed: undefined,
+  transaction: undefined,
+  followed: undefined,
+  parts: undefined,
+  span,
+  found: undefined,
 });
 
 /** Begins the next step of the request's story. */
@@ -124,7 +138,8 @@ async function serve(deps: RequestDeps, world: World, request: GraphRequest, spa
     // request.
     span?.step("authenticate");
     const addressed = addressOf(incoming, progress);
-    const authenticated = authenticate(incoming, addressed, await findTokens(incoming, addressed));
+    const tokens = findTokens(incoming, addressed);
+    const authenticated = authenticate(incoming, addressed, tokens instanceof Promise ? await tokens : tokens);
     progress.reached = authenticated;
     if (authenticated.app !== undefined) request.admission?.countAgainst(authenticated.app.id);
     span?.step("endpoint");
@@ -205,68 +220,104 @@ function addressOf(incoming: Incoming, progress: Progress): Addressed {
   return addressed;
 }
 
-/** The node and the operation of a request. */
-interface Target {
-  readonly id: NodeId | undefined;
-  /** Whether the addressed node was in the cache. */
-  readonly isCached: boolean;
-  readonly resolved: Resolved;
+/** Finds the addressed node: its type and owner, which are one indexed read and mostly cached. */
+function nodeOf({ world, request: { door } }: Incoming, { credentials }: Authenticated, id: NodeId | undefined): Awaitable<NodeRef | undefined> {
+  if (id === undefined) return undefined;
+  // A request without a token gets here only if its operation allows that (D-13).
+  return door !== undefined && credentials.length === 0 ? door.showNode(id).then(() => world.findNode(id)) : world.findNode(id);
 }
 
-async function resolve(incoming: Incoming, authenticated: Authenticated, progress: Progress): Promise<Target> {
-  const { world, request } = incoming;
-  // 3 Node: find the node's type and owner, which is one indexed read, mostly cached.
+/** A request that the caller may make, after the steps 3 to 7. */
+interface Admitted {
+  readonly incoming: Incoming;
+  readonly versioned: Versioned;
+  readonly check: readonly AuthorizationCheck[];
+}
+
+/** The node of a request's address, before it is known whether the caller may know about the node. */
+interface Addressee {
+  readonly id: NodeId | undefined;
+  /** Whether the node was in the cache. */
+  readonly isCached: boolean;
+}
+
+/** The steps from the node to the rights of the caller. Throws or rejects if the caller may not make the request. */
+function admit(deps: RequestDeps, incoming: Incoming, authenticated: Authenticated, progress: Progress): Awaitable<Admitted> {
+  // 3 Node: find the node's type and owner.
   const named = idOf(incoming, authenticated);
   const id = named === undefined || !isNodeId(named) ? undefined : named;
-  // A request without a token gets here only if its operation allows that (D-13).
-  if (request.door !== undefined && id !== undefined && authenticated.credentials.length === 0) await request.door.showNode(id);
-  const cached = id === undefined ? undefined : world.peekNode(id);
-  const node = cached ?? (id === undefined ? undefined : await world.findNode(id));
+  const finding = nodeOf(incoming, authenticated, id);
+  const addressee = { id, isCached: !(finding instanceof Promise) };
+  return chain(finding, (node) => {
+    // 4 Endpoint: find the operation by node type, method and edge.
+    const resolved = findEndpoint(incoming, authenticated, named, node);
+    if (resolved instanceof GraphError) return refuse(incoming, authenticated, addressee, node, resolved, progress);
+    progress.reached = resolved;
+    return incoming.world.faults.isEmpty
+      ? admitTo(deps, incoming, resolved, addressee, progress)
+      : admitStruck(deps, incoming, resolved, addressee, progress);
+  });
+}
 
-  // 4 Endpoint: find the operation by node type, method and edge.
-  const resolved = findEndpoint(incoming, authenticated, named, node);
-  if (!(resolved instanceof GraphError)) return { id, isCached: cached !== undefined, resolved };
+async function refuse(
+  incoming: Incoming,
+  authenticated: Authenticated,
+  { id, isCached }: Addressee,
+  node: NodeRef | undefined,
+  error: GraphError,
+  progress: Progress,
+): Promise<never> {
   progress.reached = { ...authenticated, node };
-  if (id !== undefined && authenticated.app !== undefined) await conceal(incoming, authenticated, id, cached !== undefined);
+  if (id !== undefined && authenticated.app !== undefined) await conceal(incoming, authenticated, id, isCached);
   progress.found = node;
-  throw resolved;
+  throw error;
+}
+
+async function admitStruck(deps: RequestDeps, incoming: Incoming, resolved: Resolved, addressee: Addressee, progress: Progress): Promise<Admitted> {
+  const again = await struck(incoming, resolved.endpoint.access.operation, resolved, progress);
+  return again === undefined ? admitTo(deps, incoming, resolved, addressee, progress) : admit(deps, ...again, progress);
+}
+
+function admitTo(deps: RequestDeps, incoming: Incoming, resolved: Resolved, addressee: Addressee, progress: Progress): Awaitable<Admitted> {
+  const { span } = progress;
+  // 5 See: check whether the caller may know that the node exists.
+  nextStep(deps, progress);
+  span?.step("visibility");
+  return chain(see(incoming, resolved), (visible) => {
+    if (visible === undefined) return hide(incoming, resolved, addressee, progress);
+    progress.reached = visible;
+
+    // 6 Version: choose the version that serves the request.
+    const versioned = chooseVersion(incoming, visible);
+    progress.reached = versioned;
+
+    // 7 Authorize: check the tokens with their scopes, the tasks and the rate limits.
+    span?.step("authorize");
+    const check = countingChecks(incoming, versioned);
+    return chain(authorizeCaller(incoming, versioned, check), () => {
+      countRequest(incoming, versioned);
+      const admitted = { incoming, versioned, check };
+      return isFirstMarketingRequest(incoming, versioned) ? recordMarketingUse(incoming, versioned).then(() => admitted) : admitted;
+    });
+  });
+}
+
+async function hide(incoming: Incoming, resolved: Resolved, { id, isCached }: Addressee, progress: Progress): Promise<never> {
+  // For a hidden node, the response and the SQL statements must be the same as for a missing node.
+  if (id !== undefined) await conceal(incoming, resolved, id, isCached, resolved.endpoint.visibility);
+  const { address, method, credentials, dead, app, node, endpoint } = resolved;
+  progress.reached = { address, method, credentials, dead, app, node, concealed: endpoint };
+  throw notFound(incoming, resolved);
 }
 
 /**
  * Makes the response to a request, or to a read inside the response to a request. Faults and rate limits do not apply to a read inside a response.
  */
-async function answer(deps: RequestDeps, incoming: Incoming, authenticated: Authenticated, progress: Progress): Promise<unknown> {
+async function answer(deps: RequestDeps, received: Incoming, authenticated: Authenticated, progress: Progress): Promise<unknown> {
+  const admitting = admit(deps, received, authenticated, progress);
+  const { incoming, versioned, check } = admitting instanceof Promise ? await admitting : admitting;
   const { world } = incoming;
   const { span } = progress;
-  const { id, isCached, resolved } = await resolve(incoming, authenticated, progress);
-  progress.reached = resolved;
-  // A world without faults skips this `await` to save time.
-  const again = world.faults.isEmpty ? undefined : await struck(incoming, resolved.endpoint.access.operation, resolved, progress);
-  if (again !== undefined) return answer(deps, ...again, progress);
-
-  // 5 See: check whether the caller may know that the node exists.
-  nextStep(deps, progress);
-  span?.step("visibility");
-  const visible = await see(incoming, resolved);
-  if (visible === undefined) {
-    // For a hidden node, the response and the SQL statements must be the same as for a missing node.
-    if (id !== undefined) await conceal(incoming, authenticated, id, isCached, resolved.endpoint.visibility);
-    progress.reached = { ...authenticated, node: resolved.node, concealed: resolved.endpoint };
-    throw notFound(incoming, authenticated);
-  }
-  progress.reached = visible;
-
-  // 6 Version: choose the version that serves the request.
-  const versioned = chooseVersion(incoming, visible);
-  progress.reached = versioned;
-
-  // 7 Authorize: check the tokens with their scopes, the tasks and the rate limits.
-  span?.step("authorize");
-  const check = countingChecks(incoming, versioned);
-  await authorizeCaller(incoming, versioned, check);
-  countRequest(incoming, versioned);
-  if (isFirstMarketingRequest(incoming, versioned)) await recordMarketingUse(incoming, versioned);
-
   const { operation } = versioned.endpoint.access;
   world.workBegins(operation);
   // 8 Parse: read parameters, fields and page by the contract.
@@ -275,7 +326,8 @@ async function answer(deps: RequestDeps, incoming: Incoming, authenticated: Auth
   noteLeftOut(incoming, versioned, parsed);
   // 9 Prepare: send the requests of a write to other servers, before the write's transaction.
   if (parsed.kind === "write") span?.step("prepare");
-  const prepared = parsed.kind === "write" ? await prepare(parsed) : undefined;
+  const preparing = parsed.kind === "write" ? prepare(parsed) : undefined;
+  const prepared = preparing === undefined ? undefined : await preparing;
   // 10 Handle: call the feature, for a write in one transaction.
   progress.parsed = parsed;
   nextStep(deps, progress);
@@ -283,15 +335,17 @@ async function answer(deps: RequestDeps, incoming: Incoming, authenticated: Auth
   const result = await (parsed.kind === "write"
     ? write(parsed, prepared, authorizingAgain(incoming, versioned, check), (tx) => {
         // If the transaction is run again, only the webhooks of its last run count.
-        progress.followed = world.webhooks.followed(tx);
+        progress.transaction = tx;
       })
     : read(parsed));
+  if (progress.transaction !== undefined) progress.followed = world.webhooks.followed(progress.transaction);
 
   // 11 Respond: make the fields, then undo changes down to the version that serves.
   nextStep(deps, progress);
   span?.step("respond");
   world.workBegins(operation);
-  return await respond(incoming, versioned, parsed, result, (part) => readPart(deps, incoming, versioned, part));
+  const responding = respond(incoming, versioned, parsed, result, (part) => readPart(deps, incoming, versioned, part));
+  return responding instanceof Promise ? await responding : responding;
 }
 
 /**

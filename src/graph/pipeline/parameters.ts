@@ -121,3 +121,8 @@ const dialect: Dialect = {
     noneOf: (allowed) => `must be one of ${allowed.join(", ")}`,
   },
 };
+
+export function isEmpty(parameters: Parameters): boolean {
+  for (const _ in parameters) return false;
+  return true;
+}

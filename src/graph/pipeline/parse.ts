@@ -25,7 +25,7 @@ import type { ServedIn } from "../schema/schema-node.ts";
 import type { Profile } from "../worlds/world.ts";
 import type { FieldAccess } from "./fields/field-policies.ts";
 import { type Projection, projectionOf } from "./fields/projection.ts";
-import { isYes, textOf } from "./parameters.ts";
+import { isEmpty, isYes, textOf } from "./parameters.ts";
 import type { GraphRequest, Parameters } from "./request.ts";
 import { migrationsOf } from "./route.ts";
 import type { Incoming, Versioned } from "./stages.ts";
@@ -221,9 +221,4 @@ export function refuseUndeclared(parameters: Parameters, names: readonly string[
   for (const name in parameters) {
     if (!parametersOfAll.has(name) && !names.includes(name)) throw invalidParameter(name, `is not known here${suggestion(name, names)}`);
   }
-}
-
-function isEmpty(parameters: Parameters): boolean {
-  for (const _ in parameters) return false;
-  return true;
 }

@@ -1,6 +1,7 @@
 /** The step `respond`: makes the response from the selected fields that the caller may read, in the version that serves the request. */
 import type { NodeRef } from "#auth/token";
 import { GraphError, invalidParameter } from "#kernel/errors";
+import { type Awaitable, chain } from "#kernel/turns";
 import { formatVersion } from "#kernel/versions";
 import type { Row } from "#storage/sql";
 import { type FieldSet, generalParameters, type ListResult, type ReadRequest } from "../contract/operation.ts";
@@ -20,12 +21,7 @@ import type { Incoming, Versioned } from "./stages.ts";
  * field that the caller may not read (D-16, D-21).
  */
 export function respond(incoming: Incoming, versioned: Versioned, parsed: Parsed, result: unknown, readPart: ReadPart): unknown {
-  const shown = withFields(incoming.registry, parsed, result, readPart);
-  return shown instanceof Promise ? respondLater(incoming, versioned, parsed, shown) : inItsVersion(incoming, versioned, parsed, shown);
-}
-
-async function respondLater(incoming: Incoming, versioned: Versioned, parsed: Parsed, shown: Promise<unknown>): Promise<unknown> {
-  return inItsVersion(incoming, versioned, parsed, await shown);
+  return chain(withFields(incoming.registry, parsed, result, readPart), (shown) => inItsVersion(incoming, versioned, parsed, shown));
 }
 
 /** Undoes the changes of newer versions in the response, down to the version that serves the request. */
@@ -53,7 +49,7 @@ function withFields(registry: Registry, parsed: Parsed, result: unknown, readPar
 const sourceOf = (request: ReadRequest, readPart: ReadPart): ProjectionSource => ({ request, reader: request.world.database.reader, readPart });
 
 /** The node's object in the response, or a promise of this object. */
-function nodeOf(registry: Registry, source: ProjectionSource, parsed: ParsedNode, row: Row): Item | Promise<Item> {
+function nodeOf(registry: Registry, source: ProjectionSource, parsed: ParsedNode, row: Row): Awaitable<Item> {
   const { projection, access, hasMetadata } = parsed;
   if (projection.policy === access.policy && !hasMetadata) return projected(source, row, projection);
   return readableNode(registry, source, parsed, row);
@@ -66,13 +62,13 @@ async function readableNode(registry: Registry, source: ProjectionSource, parsed
   return hasMetadata ? { ...response, metadata: await metadataOf(registry, reading.set, request, access) } : response;
 }
 
-function projected(source: ProjectionSource, row: Row, projection: Projection): Item | Promise<Item> {
+function projected(source: ProjectionSource, row: Row, projection: Projection): Awaitable<Item> {
   if (!projection.needsReads) return projectRow(source.request, row, projection);
   return projectRows(source, [row], projection).then(([response = {}]) => response);
 }
 
 /** The items of a list, or a promise of these items. */
-function itemsOf(source: ProjectionSource, parsed: ParsedList, { rows }: ListResult<Row>): Items | Promise<Items> {
+function itemsOf(source: ProjectionSource, parsed: ParsedList, { rows }: ListResult<Row>): Awaitable<Items> {
   const { request, projection, access } = parsed;
   if (projection.policy !== access.policy) return readableItems(source, parsed, rows);
   return projection.needsReads ? projectRows(source, rows, projection) : rows.map((row) => projectRow(request, row, projection));
@@ -90,10 +86,12 @@ async function readableItems(source: ProjectionSource, { request, served, projec
   return items;
 }
 
-async function listOf(source: ProjectionSource, parsed: ParsedList, found: ListResult<Row>): Promise<unknown> {
-  const { request, served, name } = parsed;
+/** The response to the read of a list, or a promise of this response. */
+const listOf = (source: ProjectionSource, parsed: ParsedList, found: ListResult<Row>): Awaitable<unknown> =>
+  chain(itemsOf(source, parsed, found), (data) => pageOf(parsed, found, data));
+
+function pageOf({ request, served, name }: ParsedList, found: ListResult<Row>, data: Items): unknown {
   const { page, graphRequest, world } = request;
-  const data = await itemsOf(source, parsed, found);
   const isCursorsOnly = served.contract.cursorsOnly === true;
   const paging = pagingOf(found, { list: name, cursors: world.cursors, page, request: graphRequest, isCursorsOnly });
   return found.extras === undefined ? { data, paging } : { data, paging, ...found.extras };

@@ -1,7 +1,7 @@
 /** The paging of lists: limits, cursors and links (LIST-1 to LIST-15, D-30 to D-32, D-35). */
 import { invalidParameter } from "#kernel/errors";
 import type { ListPage, PageRequest } from "#storage/keyset";
-import { textOf } from "../pipeline/parameters.ts";
+import { isEmpty, textOf } from "../pipeline/parameters.ts";
 import type { GraphRequest, Parameters } from "../pipeline/request.ts";
 import { withoutPairs, withPairs } from "../request-text/pairs.ts";
 import type { Cursors } from "./cursors.ts";
@@ -103,6 +103,7 @@ const notKept = new Set(["access_token", "oauth_token", "appsecret_proof", "befo
  * the link `next` leads to a page of the same list.
  */
 function withBody(queryText: string, body: Parameters): string {
+  if (isEmpty(body)) return queryText;
   const own = Object.entries(body).filter(([name, value]) => !notKept.has(name) && value !== null);
   if (own.length === 0) return queryText;
   const names = new Set(own.map(([name]) => name));

@@ -92,7 +92,8 @@ export function servedVersion(input: VersionInput): ServedVersion {
     case "platform":
       if (requested === undefined) return { version: defaultVersion(calendar, app.created_time, now) };
       // The calendar may have the version for other endpoints only, or may serve it only from a later time on.
-      if (!releasedOf(calendar, now).includes(requested)) throw unknownVersion(requested, releasedOf(calendar, now));
+      if (!calendar.platform.some((release) => release.version === requested && isReleased(release, now)))
+        throw unknownVersion(requested, releasedOf(calendar, now));
       return { version: requested };
     case "migrationIntents":
       // VER-1c, D-03: the path of a migration intent must have a version, and the server serves only these versions.

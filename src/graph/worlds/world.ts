@@ -12,6 +12,7 @@ import type { Clock } from "#kernel/clock";
 import type { IdMinter, NodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
 import type { Tracing } from "#kernel/tracing/tracing";
+import type { Awaitable } from "#kernel/turns";
 import type { GuardedClient } from "#outbound/client";
 import type { Database, Reader } from "#storage/database";
 import { FactCache } from "#storage/facts";
@@ -265,12 +266,8 @@ export class World {
     return cache as FactCache<T>;
   };
 
-  /** Returns the node if the world's cache has it. */
-  peekNode(id: NodeId): NodeRef | undefined {
-    return this.#nodes.peek(id);
-  }
-
-  findNode(id: NodeId): Promise<NodeRef | undefined> {
+  /** Returns the node if the world's cache has it, and otherwise a promise of it. */
+  findNode(id: NodeId): Awaitable<NodeRef | undefined> {
     return this.#nodes.get(id, this.#loadNode, idOf);
   }
 

@@ -2,9 +2,11 @@
  * Finds the destination of a request, which is a world and a surface. The host name and the beginning of the path determine the world and the surface
  * (D-01).
  */
+
 import type { Door, SurfaceName } from "#graph/pipeline/request";
 import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
 import type { World } from "#graph/worlds/world";
+import { type Awaitable, chain } from "#kernel/turns";
 import { hostnameOf } from "./origin.ts";
 
 /** A world that a request uses. The code that serves the request must call `leave` when the request has ended. */
@@ -16,7 +18,7 @@ interface EnteredWorld {
 export interface WorldDirectory {
   readonly default: World;
   /** Returns the world if it is open. */
-  enterOpen(name: string): EnteredWorld | undefined | Promise<EnteredWorld | undefined>;
+  enterOpen(name: string): Awaitable<EnteredWorld | undefined>;
   /**
    * Returns an empty world that responds instead of a closed or missing world, and the door of the closed or missing world, which decides whether the
    * request may enter the world (D-333).
@@ -96,15 +98,16 @@ export class Destinations {
    * Finds the destination of a request. The caller must leave the destination when the request has ended. If the request names a world that is closed
    * or does not exist, the destination has an empty world and a door.
    */
-  find(host: string, path: string): Promise<Destination> {
+  find(host: string, path: string): Awaitable<Destination> {
     const named = namedWorld(path);
     const worldName = named?.name ?? this.#worldOfHost(host);
     return worldName === undefined ? this.#findFirst(host, path) : this.#findNamed(host, path, named, worldName);
   }
 
   /** The first world is never closed or deleted. */
-  async #findFirst(host: string, path: string): Promise<Destination> {
-    return destinationOf((await this.#worlds.enterOpen(DEFAULT_WORLD)) as EnteredWorld, this.#locationOf(host, "", path));
+  #findFirst(host: string, path: string): Awaitable<Destination> {
+    const location = this.#locationOf(host, "", path);
+    return chain(this.#worlds.enterOpen(DEFAULT_WORLD), (entered) => destinationOf(entered as EnteredWorld, location));
   }
 
   async #findNamed(host: string, path: string, named: NamedWorld | undefined, worldName: string): Promise<Destination> {

@@ -1,5 +1,7 @@
 /** The callbacks of a world: each URL of each app, with its health. */
+
 import type { IdMinter } from "#kernel/ids";
+import type { Awaitable } from "#kernel/turns";
 import type { Database, Transaction } from "#storage/database";
 import { FactCache } from "#storage/facts";
 import { type CallbackRow, callbackFact, findCallback, findCallbackId, insertCallback } from "./callbacks.store.ts";
@@ -45,7 +47,7 @@ export class Callbacks {
   }
 
   /** Finds a callback by its id, for callers outside of transactions. */
-  find(id: string): Promise<CallbackRow | undefined> {
+  find(id: string): Awaitable<CallbackRow | undefined> {
     return this.#rows.get(id, () => findCallback(this.#database.reader, id));
   }
 }

@@ -2,6 +2,7 @@
  * One world of the server in this process, which is open or idle. The slot of a world counts the requests that are running in the world. An operation
  * that replaces or closes the whole world waits until the requests that are running in the world have ended.
  */
+import type { Awaitable } from "#kernel/turns";
 import { within } from "#kernel/turns";
 import type { Database } from "#storage/database";
 import { DatabaseLease } from "#storage/database-lease";
@@ -107,7 +108,7 @@ export class WorldSlot {
   }
 
   /** Begins a request of the graph if the world is open or is being opened. If the world is idle, the result is undefined. */
-  enterOpen(): EnteredWorld | undefined | Promise<EnteredWorld | undefined> {
+  enterOpen(): Awaitable<EnteredWorld | undefined> {
     return this.#change === undefined && this.#opening === undefined ? this.#opened && this.#enter(this.#opened) : this.#enterLater();
   }
 

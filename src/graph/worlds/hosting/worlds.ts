@@ -4,8 +4,10 @@
  *
  * **Invariant:** a request reads and writes only its own world, waits only for that world, and counts only against the limits of that world.
  */
+
 import { endKeysOfWorld } from "#auth/control-keys.store";
 import { isUnreachable } from "#kernel/errors";
+import type { Awaitable } from "#kernel/turns";
 import { Turns } from "#kernel/turns";
 import { type Database, type Databases, MOVED_AWAY, type Reader, type SavedState, type Transaction } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
@@ -141,7 +143,7 @@ export class Worlds {
   }
 
   /** Begins a request of the graph in a world, if the world is open. */
-  enterOpen(name: string): EnteredWorld | undefined | Promise<EnteredWorld | undefined> {
+  enterOpen(name: string): Awaitable<EnteredWorld | undefined> {
     return this.#slots.get(name)?.enterOpen();
   }
 
