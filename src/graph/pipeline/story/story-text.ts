@@ -94,6 +94,10 @@ export type StoryRest = Partial<Omit<RequestStory, "steps" | "credentials" | "po
   readonly dead?: readonly StoryCredential[];
 };
 
+type Writable<T> = { readonly [K in keyof T]?: T[K] | undefined };
+/** The facts from which the text of a story is made. The text leaves out facts that are undefined. */
+export type WritableRest = Writable<Omit<StoryRest, "version">> & { readonly version: Writable<RequestStory["version"]> };
+
 /**
  * The greatest number of characters of a request's story. The parameters have a limit of their own, and the other facts of a story take a few hundred
  * characters.
@@ -104,7 +108,7 @@ const STORY_CHARACTERS_MAX = 16_384;
  * Makes the text of a request's story. `tokens` has for each token `places:type:token:app:of`, separated by semicolons; the sources of a token
  * (`places`) are separated by commas.
  */
-export function storyText(tokens: string, rest?: StoryRest): string {
+export function storyText(tokens: string, rest?: Partial<WritableRest>): string {
   if (rest === undefined) return tokens === "" ? NO_TOKENS : tokens;
   const text = JSON.stringify(rest);
   if (text.length <= STORY_CHARACTERS_MAX) return `${tokens}\n${text}`;

@@ -11,7 +11,7 @@ import type { Parsed } from "../parse.ts";
 import type { ServedPart } from "../request.ts";
 import type { Reached } from "../stages.ts";
 import { partsOfStory } from "./story-parts.ts";
-import { STORY_STEPS, type StoryRest, storyText } from "./story-text.ts";
+import { STORY_STEPS, storyText, type WritableRest } from "./story-text.ts";
 
 /** The data of a finished request from which its story is made. */
 export interface Way {
@@ -60,25 +60,30 @@ function isFoundByPath({ address, node, served, dead }: Reached): boolean {
   return isVersionAsked && node?.id === address?.id && (dead === undefined || dead.length === 0);
 }
 
-function restOf({ reached, step, times, followed, fault, parts }: Way, parameters: string | undefined, error: GraphError | undefined): StoryRest {
-  const { address, node, served, concealed, dead = [] } = reached;
-  return {
-    ...(step === STORY_STEPS.length ? {} : { step_count: step }),
-    ...(times === undefined ? {} : { durations: durationsOf(times) }),
-    ...(node === undefined ? {} : { node: { id: node.id, type: node.type, owner: node.owner } }),
+function restOf({ reached, step, times, followed, fault, parts }: Way, parameters: string | undefined, error: GraphError | undefined): WritableRest {
+  const { address, node, served, concealed, dead } = reached;
+  const made = error === undefined ? followed : undefined;
+  const rest = {
+    step_count: step === STORY_STEPS.length ? undefined : step,
+    durations: times === undefined ? undefined : durationsOf(times),
+    node: node === undefined ? undefined : { id: node.id, type: node.type, owner: node.owner },
     version: {
-      ...(address?.version === undefined ? {} : { asked: formatVersion(address.version) }),
-      ...(served === undefined ? {} : { served: formatVersion(served.version) }),
-      ...(served?.upgradedFrom === undefined ? {} : { upgraded_from: formatVersion(served.upgradedFrom) }),
+      asked: address?.version === undefined ? undefined : formatVersion(address.version),
+      served: served === undefined ? undefined : formatVersion(served.version),
+      upgraded_from: served?.upgradedFrom === undefined ? undefined : formatVersion(served.upgradedFrom),
     },
-    ...(concealed === undefined ? {} : { is_concealed: true as const }),
-    ...(parameters === undefined ? {} : { parameters }),
-    ...(error === undefined ? followed : { error: error.errorName, message: error.message, ...(error.details.data && { data: error.details.data }) }),
+    is_concealed: concealed === undefined ? undefined : (true as const),
+    parameters,
+    deliveries: made?.deliveries,
+    unsent: made?.unsent,
+    error: error?.errorName,
+    message: error?.message,
+    data: error?.details.data,
     // The text of the fault is left out of the story, because the logged response has it already.
-    ...(fault === undefined ? {} : { fault: JSON.stringify({ ...fault, body: undefined }) }),
-    ...(parts === undefined ? {} : partsOfStory(parts)),
-    ...(dead.length === 0 ? {} : { dead: dead.map(({ place, error: { message } }) => ({ place, refusal: message })) }),
+    fault: fault === undefined ? undefined : JSON.stringify({ ...fault, body: undefined }),
+    dead: dead === undefined || dead.length === 0 ? undefined : dead.map(({ place, error: { message } }) => ({ place, refusal: message })),
   };
+  return parts === undefined ? rest : { ...rest, ...partsOfStory(parts) };
 }
 
 const durationsOf = (times: readonly number[]): number[] => times.slice(1).map((time, at) => Math.round((time - (times[at] as number)) * 1000));
