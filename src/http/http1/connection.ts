@@ -196,6 +196,7 @@ export class Connection {
 
   /** Closes the connection immediately, even in the middle of a response. */
   abort(): void {
+    this.#sendBuffer.writeGathered();
     this.#socket.terminate();
   }
 
@@ -211,7 +212,10 @@ export class Connection {
 
   #readOn(): void {
     this.#reading.resume();
-    if (this.#receiveBuffer.length > 0 || this.#hasPeerEnded) this.#readRequests();
+    if (this.#receiveBuffer.length === 0 && !this.#hasPeerEnded) return;
+    // The next request is read only if the client reads the response to the last one.
+    this.#sendBuffer.writeGathered();
+    this.#readRequests();
   }
 
   /** Reads requests as long as the buffer has complete heads, each request is finished immediately, and the client reads the responses. */
@@ -382,6 +386,7 @@ export class Connection {
     this.#state = "ending";
     this.#receiveBuffer.clear();
     this.#reading.resume();
+    this.#sendBuffer.writeGathered();
     if (this.#sendBuffer.isEmpty) this.#close();
   }
 

@@ -5,6 +5,9 @@ import type { RequestHead } from "./request-head.ts";
 import { ResponseWriter, responseHeadText } from "./response-writer.ts";
 import { type ByteSocket, SendBuffer } from "./send-buffer.ts";
 
+/** Turns of the event loop that end at once. */
+const atOnce = { afterTurn: (run: () => void) => run() };
+
 /** A socket that takes a given number of bytes at a time. -1 says that the socket is full, as in Bun's sockets. */
 function opened(takes = Number.POSITIVE_INFINITY) {
   const socket = { takes, sent: "" };
@@ -17,8 +20,10 @@ function opened(takes = Number.POSITIVE_INFINITY) {
   };
   const clock = { ms: 5 };
   const kept: number[] = [];
-  const buffer = new SendBuffer({ write } as unknown as ByteSocket, { monotonicMs: () => clock.ms, nowMs: () => 0 }, (bytes) => kept.push(bytes));
-  const writer = new ResponseWriter(buffer, { monotonicMs: () => 0, nowMs: () => 86_400_000 }, "x-common: 1\r\n");
+  const buffer = new SendBuffer({ write } as unknown as ByteSocket, { ...atOnce, monotonicMs: () => clock.ms, nowMs: () => 0 }, (bytes) =>
+    kept.push(bytes),
+  );
+  const writer = new ResponseWriter(buffer, { ...atOnce, monotonicMs: () => 0, nowMs: () => 86_400_000 }, "x-common: 1\r\n");
   return { socket, clock, kept, buffer, writer };
 }
 

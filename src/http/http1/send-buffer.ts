@@ -1,4 +1,7 @@
-/** The bytes that a connection sends. Bytes are written immediately, and are stored only if the client reads more slowly than the server writes. */
+/**
+ * The bytes that a connection sends. Text is written at the end of the turn of the event loop, and bytes are written immediately. Unsent bytes are
+ * stored only if the client reads more slowly than the server writes.
+ */
 
 /** The methods of Bun's sockets that a connection uses. */
 export interface ByteSocket {
@@ -40,16 +43,63 @@ export class Reading {
   }
 }
 
-/** The server's two clocks. */
+/** The server's two clocks, and the turns of its event loop. */
 export interface Clock {
   monotonicMs(): number;
   /** Returns the time of day, for the Date header. */
   nowMs(): number;
+  /** Calls `run` when the current turn of the event loop has ended. */
+  afterTurn(run: () => void): void;
 }
+
+/** The longest time for which text waits for other text of its turn, apart from the work of a single request. */
+const GATHERED_MS_MAX = 1;
+/**
+ * The number of connections whose texts are written together. If more texts waited, reads would be faster, and writes slower: the client would send
+ * its next requests later, so that fewer writes share a commit.
+ */
+const GATHERED_MAX = 8;
+/** The number of bytes of one connection after which text is written without waiting for the end of the turn. */
+const GATHERED_BYTES_MAX = 65_536;
+
+/**
+ * Writes the texts of one turn of the event loop together. On one machine each write wakes the client if it sleeps, which takes more time than the
+ * write itself. After the first of several writes the client is awake, so gathered writes wake it once (measured with 64 connections: a read takes
+ * 35 µs of CPU instead of 44 µs).
+ */
+class Turn {
+  #gathered: SendBuffer[] = [];
+  #sinceMs = 0;
+  #isEnding = false;
+
+  add(buffer: SendBuffer, clock: Clock): void {
+    const nowMs = clock.monotonicMs();
+    const count = this.#gathered.push(buffer);
+    if (count === 1) this.#sinceMs = nowMs;
+    else if (count === GATHERED_MAX || nowMs - this.#sinceMs >= GATHERED_MS_MAX) this.#write();
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    clock.afterTurn(this.#end);
+  }
+
+  readonly #end = (): void => {
+    this.#isEnding = false;
+    this.#write();
+  };
+
+  #write(): void {
+    for (const buffer of this.#gathered.splice(0)) buffer.writeGathered();
+  }
+}
+
+const turn = new Turn();
 
 export class SendBuffer {
   readonly #socket: ByteSocket;
   readonly #clock: Clock;
+  /** The text that is written at the end of the turn, and the number of its bytes in UTF-8. */
+  #gathered = "";
+  #gatheredSize = 0;
   #unsent: Buffer[] = [];
   readonly #whenEmpty: (() => void)[] = [];
   /**
@@ -74,6 +124,20 @@ export class SendBuffer {
   /** Sends text. `size` is the number of the text's bytes in UTF-8. */
   writeText(text: string, size: number): void {
     if (this.isClosed) return;
+    const isFirst = this.#gatheredSize === 0;
+    this.#gathered += text;
+    this.#gatheredSize += size;
+    if (this.#gatheredSize > GATHERED_BYTES_MAX) this.writeGathered();
+    else if (isFirst) turn.add(this, this.#clock);
+  }
+
+  /** Writes the text that waits for the end of the turn. Call this method before the socket is used in any other way. */
+  writeGathered(): void {
+    const size = this.#gatheredSize;
+    if (size === 0) return;
+    const text = this.#gathered;
+    this.#gathered = "";
+    this.#gatheredSize = 0;
     const written = this.isEmpty ? this.#socket.write(text) : 0;
     if (written < size) this.#keep(Buffer.from(text), written);
   }
@@ -81,6 +145,7 @@ export class SendBuffer {
   /** Sends bytes. Returns a promise that resolves when the client can receive more bytes, or has closed the connection. */
   writeBytes(bytes: Uint8Array): Promise<void> {
     if (this.isClosed) return Promise.resolve();
+    this.writeGathered();
     const written = this.isEmpty ? this.#socket.write(bytes) : 0;
     if (written < bytes.length) this.#keep(Buffer.from(bytes), written);
     return this.isEmpty ? Promise.resolve() : new Promise((resolve) => this.#whenEmpty.push(resolve));
@@ -114,6 +179,8 @@ export class SendBuffer {
   /** Drops the stored bytes, because no more bytes can be sent. */
   close(): void {
     this.isClosed = true;
+    this.#gathered = "";
+    this.#gatheredSize = 0;
     const left = this.#unsent.reduce((sum, { length }) => sum + length, 0);
     this.#unsent = [];
     if (left > 0) this.#keeps(-left);

@@ -108,7 +108,7 @@ const upgrade = (pair: CertificateAndKey, socket: SocketHandler<Connection>): TL
 
 class Connections implements ConnectionOwner<Connection> {
   readonly limits: ConnectionLimits;
-  readonly clock: Clock = { monotonicMs, nowMs: realNowMs };
+  readonly clock: Clock = { monotonicMs, nowMs: realNowMs, afterTurn: (run) => void setImmediate(run) };
   readonly commonHeaderLines: string;
   readonly dispatch: ListenOptions["dispatch"];
   readonly refusal: ListenOptions["refusal"];

@@ -47,7 +47,7 @@ export class Owner implements ConnectionOwner<Connection> {
   readonly limits: ConnectionLimits;
   /** The time of the clock, which is stopped until a test moves it. */
   timeMs = 0;
-  readonly clock = { monotonicMs: () => this.timeMs, nowMs: () => 0 };
+  readonly clock = { monotonicMs: () => this.timeMs, nowMs: () => 0, afterTurn: (run: () => void) => run() };
   readonly commonHeaderLines = "";
   isStopping = false;
   /** The heads of all requests, also of requests whose body did not arrive. */
