@@ -47,6 +47,7 @@ test("a folder that cannot be written is refused in one sentence", () => {
 });
 
 test("with --agent there is a skill file, whose commands are those of the program", () => {
+  programAt("/usr/lib/node_modules/plaza-graph/dist/plaza.js");
   const folder = temporaryFolder();
   const streams = written();
   expect(init(folder, true)).toBe(0);
