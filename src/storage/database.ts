@@ -72,7 +72,10 @@ export interface Database {
    * If the connection broke during the commit, the write may be stored nevertheless.
    */
   write<T>(body: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** Gives `body` a reader whose reads all see the same snapshot of the data. Exports and reports use this method to read a snapshot. */
+  /**
+   * Gives `body` a reader whose reads all see the same snapshot of the data. Exports and reports use this method to read a snapshot. `body` should only
+   * read, because it may run a second time, with another snapshot; the result of its last run counts.
+   */
   snapshot<T>(body: (reader: Reader) => Promise<T>): Promise<T>;
   /**
    * Calls `listener` with each fact that any process, including this one, invalidates. The kind `undefined` means that everything may have changed.

@@ -21,12 +21,15 @@ describeDrivers("snapshots", (driver) => {
   test("the reads of a snapshot show one moment, while the world continues", async () => {
     const database = await openNew(driver);
     await fill(database);
+    const moved = new Set<number>();
     const sums = await Promise.all(
       Array.from({ length: 5 }, (_, index) =>
         database.snapshot(async (reader) => {
           const first = await reader.get<{ amount: number }>(amountOf(1));
-          await move(database, 10 + index);
-          expect((await database.reader.get<{ amount: number }>(amountOf(1)))?.amount).toBeLessThan(first?.amount ?? 0);
+          // The body may run a second time.
+          if (!moved.has(index)) await move(database, 10 + index);
+          moved.add(index);
+          expect((await database.reader.get<{ amount: number }>(amountOf(1)))?.amount).toBeLessThanOrEqual(first?.amount ?? 0);
           const [second] = await reader.all<{ amount: number }>(amountOf(2));
           return (first?.amount ?? 0) + (second?.amount ?? 0);
         }),

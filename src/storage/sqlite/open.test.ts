@@ -51,7 +51,13 @@ describe("between two writes", () => {
     const { database, folder } = await open();
     const text = "erased-".repeat(1_000);
     await database.write((tx) => tx.run(insert(1, text)));
-    await database.write((tx) => tx.run(insert(2)));
+    // A write that commits during the first snapshot opens the connection of snapshots.
+    const seen: number[] = [];
+    await database.snapshot(async (reader) => {
+      if (seen.length === 0) await database.write((tx) => tx.run(insert(2)));
+      seen.push((await reader.all(all).catch(() => [])).length);
+    });
+    expect(seen).toEqual([0, 2]);
     const gate = Promise.withResolvers<void>();
     let isScrubbed = false;
     const snapshot = database.snapshot(async (reader) => {

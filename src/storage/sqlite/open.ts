@@ -26,6 +26,26 @@ import { WriteQueue } from "./write-queue.ts";
 /** The first statement on a connection makes SQLite read the file, open the log and begin the snapshot, and fails if the file is not a database. */
 const firstRead = sql`SELECT 1 AS one FROM sqlite_schema LIMIT 1`;
 
+/** The error of a read through a snapshot that has ended. */
+class SnapshotEnded extends Error {
+  constructor() {
+    super("a snapshot was used after its body had ended");
+    this.name = "SnapshotEnded";
+  }
+}
+
+/** Returns a reader that calls `check` before each read. */
+const checked = (reader: Reader, check: () => void): Reader => ({
+  get: async (statement) => {
+    check();
+    return reader.get(statement);
+  },
+  all: async (statement) => {
+    check();
+    return reader.all(statement);
+  },
+});
+
 export interface SqliteOptions {
   /** The name of the world. The world's file is `<folder>/<world>.sqlite`. */
   readonly world?: string;
@@ -184,8 +204,9 @@ class SqliteDatabase implements Database {
   }
 
   /**
-   * Calls `body` with a reader whose reads all see one snapshot. All snapshots use the same connection, one after another. The log grows while a
-   * snapshot is open, so `body` should only read and not do slow work.
+   * Calls `body` with a reader whose reads all see one snapshot, one snapshot after another. The first snapshot uses the connection of ordinary reads,
+   * because opening a connection takes longer than reading a small world. If a write commits meanwhile, `body` runs again with a connection of its
+   * own, which later snapshots use, too. The log grows while such a snapshot is open, so `body` should only read and not do slow work.
    */
   snapshot<T>(body: (reader: Reader) => Promise<T>): Promise<T> {
     if (this.#closing !== undefined) return Promise.reject(new Error("the database is closed"));
@@ -195,6 +216,31 @@ class SqliteDatabase implements Database {
   }
 
   async #runSnapshot<T>(body: (reader: Reader) => Promise<T>): Promise<T> {
+    const read = this.#snapshot === undefined ? await this.#readBetweenCommits(body) : undefined;
+    return read === undefined ? this.#readAlone(body) : read.result;
+  }
+
+  /** Runs `body` on the connection of ordinary reads. Undefined if a write was committed before the body ended. */
+  async #readBetweenCommits<T>(body: (reader: Reader) => Promise<T>): Promise<{ readonly result: T } | undefined> {
+    const { reader } = this;
+    const { transactionNumber } = reader;
+    let isOpen = true;
+    try {
+      const result = await body(
+        checked(reader, () => {
+          if (!isOpen || reader.transactionNumber !== transactionNumber) throw new SnapshotEnded();
+        }),
+      );
+      return reader.transactionNumber === transactionNumber ? { result } : undefined;
+    } catch (error) {
+      if (reader.transactionNumber === transactionNumber) throw error;
+      return undefined;
+    } finally {
+      isOpen = false;
+    }
+  }
+
+  async #readAlone<T>(body: (reader: Reader) => Promise<T>): Promise<T> {
     try {
       if (this.#changed !== undefined) throw this.#changed;
       this.#snapshot ??= this.#files.openReader();
@@ -204,21 +250,13 @@ class SqliteDatabase implements Database {
     }
     let isOpen = true;
     const inner = new ConnectionReader(this.#snapshot, this.#files.health);
-    const check = () => {
-      if (!isOpen) throw new Error("a snapshot was used after its body had ended");
-    };
     try {
       await inner.get(firstRead);
-      return await body({
-        get: async (statement) => {
-          check();
-          return inner.get(statement);
-        },
-        all: async (statement) => {
-          check();
-          return inner.all(statement);
-        },
-      });
+      return await body(
+        checked(inner, () => {
+          if (!isOpen) throw new SnapshotEnded();
+        }),
+      );
     } finally {
       isOpen = false;
       if (this.#snapshot.inTransaction) this.#snapshot.execute("COMMIT");

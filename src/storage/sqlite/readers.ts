@@ -41,6 +41,8 @@ export class CommittedReader implements Reader {
   #begin: () => void;
   readonly #end: () => void;
   readonly #health: DatabaseHealth;
+  /** The number of the reading transaction. Two reads with the same number see the same data. */
+  transactionNumber = 0;
 
   constructor(connection: Connection, health: DatabaseHealth) {
     this.#connection = connection;
@@ -76,6 +78,7 @@ export class CommittedReader implements Reader {
   }
 
   letGo(): void {
+    this.transactionNumber++;
     if (this.#connection.inTransaction) this.#end();
   }
 
