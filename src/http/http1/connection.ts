@@ -9,7 +9,7 @@ import { type Arriving, AwaitedBody, type BodyEnd, type IncomingBody, incomingBo
 import { ReceiveBuffer } from "./receive-buffer.ts";
 import { HeadReader, type ProtocolProblem, type RequestHead } from "./request-head.ts";
 import { type PartsReader, type ResponseHead, ResponseWriter, type TextResponse } from "./response-writer.ts";
-import { type ByteSocket, type Clock, Reading, SendBuffer } from "./send-buffer.ts";
+import { type ByteSocket, type Clock, Reading, SendBuffer, type Turn } from "./send-buffer.ts";
 
 /** The limits that the server sets for each connection. */
 export interface ConnectionLimits {
@@ -24,6 +24,8 @@ export interface ConnectionLimits {
 export interface ConnectionOwner<C> {
   readonly limits: ConnectionLimits;
   readonly clock: Clock;
+  /** Writes the responses of one turn of the event loop together. */
+  readonly turn: Turn;
   readonly isStopping: boolean;
   /** The header lines of every response. Each header line includes its line end. */
   readonly commonHeaderLines: string;
@@ -99,7 +101,7 @@ export class Connection {
     this.#reading = new Reading(socket);
     this.#owner = owner;
     this.remoteAddress = socket.remoteAddress;
-    this.#sendBuffer = new SendBuffer(socket, owner.clock, (bytes) => this.#hold(bytes));
+    this.#sendBuffer = new SendBuffer(socket, owner.turn, (bytes) => this.#hold(bytes));
     this.#writer = new ResponseWriter(this.#sendBuffer, owner.clock, owner.commonHeaderLines);
     this.#headReader = new HeadReader(owner.limits.headBytesMax);
     this.#sinceMs = owner.clock.monotonicMs();

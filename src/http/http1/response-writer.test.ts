@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { ReadableStream } from "node:stream/web";
 import type { RequestHead } from "./request-head.ts";
 import { ResponseWriter, responseHeadText } from "./response-writer.ts";
-import { type ByteSocket, SendBuffer } from "./send-buffer.ts";
+import { type ByteSocket, SendBuffer, Turn } from "./send-buffer.ts";
 
 /** Turns of the event loop that end at once. */
 const atOnce = { afterTurn: (run: () => void) => run() };
@@ -20,7 +20,7 @@ function opened(takes = Number.POSITIVE_INFINITY) {
   };
   const clock = { ms: 5 };
   const kept: number[] = [];
-  const buffer = new SendBuffer({ write } as unknown as ByteSocket, { ...atOnce, monotonicMs: () => clock.ms, nowMs: () => 0 }, (bytes) =>
+  const buffer = new SendBuffer({ write } as unknown as ByteSocket, new Turn({ ...atOnce, monotonicMs: () => clock.ms, nowMs: () => 0 }), (bytes) =>
     kept.push(bytes),
   );
   const writer = new ResponseWriter(buffer, { ...atOnce, monotonicMs: () => 0, nowMs: () => 86_400_000 }, "x-common: 1\r\n");

@@ -9,7 +9,7 @@ import { canOpenFile, monotonicMs, realNowMs } from "#system";
 import type { ConnectionMetrics } from "#telemetry/request-metrics";
 import { Connection, type ConnectionLimits, type ConnectionOwner } from "../http1/connection.ts";
 import { headerLines } from "../http1/response-writer.ts";
-import type { Clock } from "../http1/send-buffer.ts";
+import { type Clock, Turn } from "../http1/send-buffer.ts";
 import { type EvictionLimits, Evictions } from "./evictions.ts";
 
 export interface ListenOptions extends Pick<ConnectionOwner<Connection>, "dispatch" | "refusal"> {
@@ -109,6 +109,7 @@ const upgrade = (pair: CertificateAndKey, socket: SocketHandler<Connection>): TL
 class Connections implements ConnectionOwner<Connection> {
   readonly limits: ConnectionLimits;
   readonly clock: Clock = { monotonicMs, nowMs: realNowMs, afterTurn: (run) => void setImmediate(run) };
+  readonly turn = new Turn(this.clock);
   readonly commonHeaderLines: string;
   readonly dispatch: ListenOptions["dispatch"];
   readonly refusal: ListenOptions["refusal"];

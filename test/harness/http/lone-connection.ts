@@ -2,7 +2,7 @@
 import { Connection, type ConnectionLimits, type ConnectionOwner } from "#http/http1/connection";
 import type { ReceivedBody } from "#http/http1/incoming-body";
 import type { ProtocolProblem, RequestHead } from "#http/http1/request-head";
-import type { ByteSocket } from "#http/http1/send-buffer";
+import { type ByteSocket, Turn } from "#http/http1/send-buffer";
 import { defaultLimits, parserHeaderBytesMax } from "#http/limits";
 
 /** A socket that accepts as many bytes at once as the test says, and records everything. */
@@ -48,6 +48,7 @@ export class Owner implements ConnectionOwner<Connection> {
   /** The time of the clock, which is stopped until a test moves it. */
   timeMs = 0;
   readonly clock = { monotonicMs: () => this.timeMs, nowMs: () => 0, afterTurn: (run: () => void) => run() };
+  readonly turn = new Turn(this.clock);
   readonly commonHeaderLines = "";
   isStopping = false;
   /** The heads of all requests, also of requests whose body did not arrive. */
