@@ -82,21 +82,60 @@ export async function startFloor(floor: string, options: StartOptions & { readon
   return start("floor", [process.execPath, join(FLOORS, `${floor}.ts`), folder, JSON.stringify(options.given ?? null)], folder, options);
 }
 
-async function start(
+/**
+ * Starts another program's server, which prints no ready line. The server is ready when it responds to the request `first`, and `ready_ms` is the
+ * time until then.
+ */
+export async function startPeer(
   name: string,
+  commandOf: (port: number, folder: string) => readonly string[],
+  first: { readonly method: string; readonly target: string; readonly headers: Readonly<Record<string, string>>; readonly body?: string },
+): Promise<Server> {
+  const folder = makeFolder();
+  const port = freePort();
+  const command = commandOf(port, folder);
+  const startedAt = performance.now();
+  const { child, stop } = spawnServer(command, folder, chooseCores()?.server, "ignore", {});
+  const { method, target, headers, body } = first;
+  for (;;) {
+    const response = await fetch(`http://127.0.0.1:${port}${target}`, { method, headers, ...(body === undefined ? {} : { body }) }).catch(
+      () => undefined,
+    );
+    if (response?.ok === true) break;
+    const refusal = response === undefined ? "it does not respond" : `it responds with ${response.status}: ${(await response.text()).slice(0, 500)}`;
+    if (child.exitCode !== null || performance.now() - startedAt > READY_WITHIN_MS) {
+      const log = await Bun.file(join(folder, "log.jsonl")).text();
+      await stop();
+      throw new Error(`${name} did not start (${refusal}): ${command.join(" ")}\n${log.slice(-2000)}`);
+    }
+    // timer: only further requests show when the server is ready.
+    await Bun.sleep(5);
+  }
+  return { name, pid: child.pid, port, folder, ready: {}, ready_ms: performance.now() - startedAt, stop };
+}
+
+function freePort(): number {
+  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const { port } = server;
+  server.stop(true);
+  return port;
+}
+
+/** Starts a server's process. Its error output is the file `log.jsonl` in its folder, which `stop` deletes. */
+function spawnServer<Out extends "pipe" | "ignore">(
   command: readonly string[],
   folder: string,
-  options: StartOptions & { readonly settings?: Readonly<Record<string, string>> },
-): Promise<Server> {
-  const cores = options.isFree === true ? undefined : chooseCores();
-  const startedAt = performance.now();
-  const child = Bun.spawn([...onCore(cores?.server), ...command], {
+  core: number | undefined,
+  stdout: Out,
+  settings: Readonly<Record<string, string>>,
+) {
+  const child = Bun.spawn([...onCore(core), ...command], {
     stdin: "ignore",
-    stdout: "pipe",
+    stdout,
     // The server runs in its own folder, so that it does not read a plaza.config.yaml in the folder in which the bench was started.
     cwd: folder,
     stderr: Bun.file(join(folder, "log.jsonl")),
-    env: { ...process.env, ...options.settings },
+    env: { ...process.env, ...settings },
   });
   const stop: Server["stop"] = async ({ keepFolder = false } = {}) => {
     child.kill("SIGTERM");
@@ -105,6 +144,18 @@ async function start(
     clearTimeout(timer);
     if (!keepFolder) rmSync(folder, { recursive: true, force: true });
   };
+  return { child, stop };
+}
+
+async function start(
+  name: string,
+  command: readonly string[],
+  folder: string,
+  options: StartOptions & { readonly settings?: Readonly<Record<string, string>> },
+): Promise<Server> {
+  const cores = options.isFree === true ? undefined : chooseCores();
+  const startedAt = performance.now();
+  const { child, stop } = spawnServer(command, folder, cores?.server, "pipe", options.settings ?? {});
   try {
     const ready = JSON.parse(await firstLine(child.stdout)) as Record<string, unknown>;
     const ready_ms = performance.now() - startedAt;
