@@ -1,5 +1,4 @@
 /** The step `authorize` decides whether tokens permit an operation (D-13, D-14, D-16). */
-
 import { type GraphError, permissionMissing, tokenInvalid, tokenOfOtherApp } from "#kernel/errors";
 import type { PortRegistry } from "#kernel/ports";
 import { type Awaitable, chain } from "#kernel/turns";

@@ -1,5 +1,4 @@
 /** The step `authenticate`: finds the tokens in the query, the body and the headers of a request, and checks them (D-10, D-12). */
-
 import { GraphError, tokenInvalid, tokenMissing } from "#kernel/errors";
 import { type Awaitable, chain } from "#kernel/turns";
 import type { AppFacts } from "./app-facts.ts";

@@ -1,5 +1,4 @@
 /** Policies for nodes that belong to a page. */
-
 import { type GraphError, taskMissing } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";

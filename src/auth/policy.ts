@@ -2,7 +2,6 @@
  * A policy decides what a token may do to a node (D-16). A feature defines the policies of its own nodes. Policies that several features use are in
  * `policy.ts` and `page-policies.ts`.
  */
-
 import { type GraphError, taskMissing } from "#kernel/errors";
 import type { PortRegistry } from "#kernel/ports";
 import type { Awaitable } from "#kernel/turns";

@@ -79,7 +79,7 @@ export class Turns {
 
 /**
  * A value, or a promise of it. A lookup in a cache returns the value itself if the cache has it, because each `await` on the way of a request costs
- * some 0.3 µs even if there is nothing to wait for, and a request passes some twenty lookups.
+ * some 0.3 µs even if there is nothing to wait for.
  */
 export type Awaitable<T> = T | Promise<T>;
 

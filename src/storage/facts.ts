@@ -4,7 +4,6 @@
  * **Invariant:** the cache never stores that a fact is absent.
  * **Invariant:** a fact that was read before an invalidation is never stored after that invalidation.
  */
-
 import { BoundedMap } from "#kernel/bounded-map";
 import type { Awaitable } from "#kernel/turns";
 import type { Database } from "./database.ts";

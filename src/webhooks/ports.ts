@@ -2,7 +2,6 @@
  * The ports through which the webhook engine asks features for an event's subscribers, and for an app's callback, secrets and overrides. The features
  * register the ports by name (`kernel/ports.ts`).
  */
-
 import { appFact } from "#auth/tokens";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";

@@ -2,7 +2,6 @@
  * The port and the policies of catalogs (G1) that other features may import from the product-catalogs feature. The port returns the page, business
  * and agencies of a catalog.
  */
-
 import type { FactsOf } from "#auth/app-facts";
 import { type PageTask, pageTasksOf } from "#auth/page-policies";
 import { definePolicy, type PolicyInput } from "#auth/policy";

@@ -1,5 +1,4 @@
 /** The facts about social accounts, and the functions for policies, that other features may import from the social-accounts feature. */
-
 import type { FactsOf } from "#auth/app-facts";
 import { type PageRole, pageTasksOf } from "#auth/page-policies";
 import { definePolicy, type PolicyInput } from "#auth/policy";

@@ -2,7 +2,6 @@
  * Finds the destination of a request, which is a world and a surface. The host name and the beginning of the path determine the world and the surface
  * (D-01).
  */
-
 import type { Door, SurfaceName } from "#graph/pipeline/request";
 import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
 import type { World } from "#graph/worlds/world";

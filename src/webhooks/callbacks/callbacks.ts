@@ -1,5 +1,4 @@
 /** The callbacks of a world: each URL of each app, with its health. */
-
 import type { IdMinter } from "#kernel/ids";
 import type { Awaitable } from "#kernel/turns";
 import type { Database, Transaction } from "#storage/database";

@@ -2,8 +2,7 @@
  * One world of the server in this process, which is open or idle. The slot of a world counts the requests that are running in the world. An operation
  * that replaces or closes the whole world waits until the requests that are running in the world have ended.
  */
-import type { Awaitable } from "#kernel/turns";
-import { within } from "#kernel/turns";
+import { type Awaitable, within } from "#kernel/turns";
 import type { Database } from "#storage/database";
 import { DatabaseLease } from "#storage/database-lease";
 import { WorldClock } from "../clock.ts";

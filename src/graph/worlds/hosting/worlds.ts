@@ -4,11 +4,9 @@
  *
  * **Invariant:** a request reads and writes only its own world, waits only for that world, and counts only against the limits of that world.
  */
-
 import { endKeysOfWorld } from "#auth/control-keys.store";
 import { isUnreachable } from "#kernel/errors";
-import type { Awaitable } from "#kernel/turns";
-import { Turns } from "#kernel/turns";
+import { type Awaitable, Turns } from "#kernel/turns";
 import { type Database, type Databases, MOVED_AWAY, type Reader, type SavedState, type Transaction } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import type { OpenWorld, WorldMemory } from "../open-world.ts";
