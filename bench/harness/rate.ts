@@ -111,6 +111,11 @@ class Senders {
           this.times.push(performance.now() - line.data.dueMs);
           this.#sendNext(line);
         },
+        // The server closes a connection that was opened for a request which another connection then took.
+        close: (line) => {
+          const at = this.#free.indexOf(line);
+          if (at !== -1) this.#free.splice(at, 1);
+        },
         error: (_line, error) => {
           this.#problem ??= error;
         },
