@@ -25,9 +25,9 @@ export function schemaText(schema: Schema): string {
   if (readAs !== undefined) return readAs === "id" ? "id" : "time";
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(" or ");
+  if (schema.type === "object") return objectText(schema);
   if (schema.anyOf !== undefined) return schema.anyOf.map(schemaText).join(" or ");
   if (schema.type === "array") return `array of ${schemaText(schema.items ?? {})}`;
-  if (schema.type === "object") return objectText(schema);
   return [schema.type ?? "any", ...limits(schema)].join(", ");
 }
 
