@@ -40,8 +40,11 @@ onEachDatabase("the roles of an app", (database) => {
   test("each belong to one person: a user, or a microblog user", async () => {
     const people = { users: [{ id: "3001" }], microblog_users: [{ id: "7001" }] };
     const roleOf = (person: object) => ({ ...people, apps: [{ id: "1001", roles: [{ role: "tester", ...person }] }] });
-    for (const wrong of [{}, { user: "3001", microblog_user: "7001" }])
-      await expect(openPlaza({ database, world: roleOf(wrong) })).rejects.toThrow("must have either user or microblog_user");
+    for (const [wrong, problem] of [
+      [{}, "apps[0].roles[0].user or microblog_user is required"],
+      [{ user: "3001", microblog_user: "7001" }, "apps[0].roles[0].microblog_user cannot be combined with user"],
+    ] as const)
+      await expect(openPlaza({ database, world: roleOf(wrong) })).rejects.toThrow(problem);
     for (const right of [{ user: "3001" }, { microblog_user: "7001" }]) {
       const plaza = await openPlaza({ database, world: roleOf(right) });
       expect((await findEntry(plaza, "apps", "1001"))?.roles).toEqual([{ ...right, role: "tester" }]);

@@ -4,10 +4,12 @@ import { hashOf } from "#auth/tokens";
 import type { EntrySecrets } from "#graph/contract/feature";
 import { givenSchema } from "#graph/schema/given-schema";
 import { ValueProblem } from "#graph/schema/scalars";
+import { having } from "#graph/schema/schema-node";
 import { closedMap, described, idOf, WorldProblem, worldId, worldTime, worldTimeOr } from "#graph/worlds/file/schema-words";
 import { section } from "#graph/worlds/file/section";
 import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
+import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import { webhookObjects } from "#webhooks/catalogue/field";
 import { appTable, deleteApp, deleteRoles, findApp, insertRole, listApps, listRoles, rowOf } from "./apps.store.ts";
@@ -29,14 +31,18 @@ const subscription = closedMap({
   fields: Type.Array(Type.String(), { description: "the fields of the object whose webhooks the app gets, e.g. `messages`" }),
   callback: Type.Optional(described("the callback for webhooks of this object (default: the app's callback)", callback)),
 });
-const role = closedMap({
-  user: Type.Optional(described("the id of the user who has the role; give either `user` or `microblog_user`", idOf("user"))),
-  microblog_user: Type.Optional(described("the id of the microblog account that has the role", idOf("microblog_user"))),
-  role: Type.Union(
-    ["administrator", "developer", "tester", "analyst", "microblog_tester"].map((one) => Type.Literal(one)),
-    { description: "the person's role" },
-  ),
-});
+const role = closedMap(
+  {
+    user: Type.Optional(described("the id of the user who has the role; give either `user` or `microblog_user`", idOf("user"))),
+    microblog_user: Type.Optional(described("the id of the microblog account that has the role", idOf("microblog_user"))),
+    role: Type.Union(
+      ["administrator", "developer", "tester", "analyst", "microblog_tester"].map((one) => Type.Literal(one)),
+      { description: "the person's role" },
+    ),
+  },
+  undefined,
+  { anyOf: [having("user"), having("microblog_user")], not: having("user", "microblog_user") },
+);
 
 /** LIM-1: the number of distinct event names that an app may have by default. */
 const EVENT_NAME_LIMIT = 1_000;
@@ -136,12 +142,8 @@ function recordOf(input: Entry, world: World): AppFacts {
 /** Saves the webhooks and roles of an app from its entry in a world file. Tables other than that of apps store them. */
 async function saveWebhooksAndRoles(tx: Transaction, given: Entry, world: World): Promise<void> {
   await world.ports.get("webhook_subscription_writes").saveOfApp(tx, given.id, given, world);
-  for (const [index, { user, microblog_user, role }] of given.roles.entries()) {
-    const person = user ?? microblog_user;
-    if (person === undefined || (user !== undefined && microblog_user !== undefined))
-      throw new WorldProblem(`roles[${index}]`, "must have either user or microblog_user");
-    await insertRole(tx, given.id, { person, role, is_microblog_user: user === undefined ? 1 : 0 });
-  }
+  for (const { user, microblog_user, role } of given.roles)
+    await insertRole(tx, given.id, { person: (user ?? microblog_user) as NodeId, role, is_microblog_user: user === undefined ? 1 : 0 });
 }
 
 const callbackWithout = ({ verify_token: _, ...rest }: Callback): Callback => rest;

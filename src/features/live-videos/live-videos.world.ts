@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { having } from "#graph/schema/schema-node";
 import { closedMap, described, idOf, WorldProblem, worldId, worldTime } from "#graph/worlds/file/schema-words";
 import { section } from "#graph/worlds/file/section";
 import type { World } from "#graph/worlds/world";
@@ -106,6 +107,7 @@ const entry = closedMap(
     sealing_fails: Type.Boolean({ default: false, description: "for tests: while sealing_fails is true, Plaza fails to save the recording" }),
   },
   "a live video or the recording of one",
+  { not: having("stream_key", "stream_key_sha256") },
 );
 type Entry = Static<typeof entry>;
 
@@ -138,7 +140,6 @@ function stateOf({ status, condition }: Entry): State {
 }
 
 function keyOf({ stream_key, stream_key_sha256 }: Entry, state: State): string | null {
-  if (stream_key !== undefined && stream_key_sha256 !== undefined) throw new WorldProblem("stream_key_sha256", "cannot be combined with stream_key");
   if (takesFeed(state)) return stream_key === undefined ? (stream_key_sha256 ?? null) : hashOfKey(stream_key);
   if (stream_key !== undefined) throw new WorldProblem("stream_key", "is not allowed with this status, because no encoder can connect");
   return null;

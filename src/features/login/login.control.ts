@@ -1,10 +1,12 @@
 /** The control routes of the login, with which a test acts like a person in the settings of the platform (operating.md: in-app). */
 import { type Static, Type } from "typebox";
-import { badRequest, conflict, unprocessable } from "#control-contract/errors";
+import { conflict, unprocessable } from "#control-contract/errors";
 import { listOf, pageQuery, respondWithList, warnings, warningsOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
+import { having } from "#graph/schema/schema-node";
 import { worldId } from "#graph/worlds/file/schema-words";
 import { scopeWarnings } from "#graph/worlds/tokens";
+import type { NodeId } from "#kernel/ids";
 import { scheduleDeletion } from "./login.callbacks.ts";
 import { findPerson } from "./login.people.ts";
 import { ALWAYS, decide, removeApp } from "./login.permissions.ts";
@@ -33,7 +35,7 @@ const newLogin = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, anyOf: [having("user"), having("social_account")], not: having("social_account", "user") },
 );
 
 const loggedIn = Type.Object({
@@ -51,8 +53,7 @@ const loggedIn = Type.Object({
 async function handleLogin({ deps, world, body }: ControlRequest<unknown, Static<typeof newLogin>>): Promise<unknown> {
   if (!deps.server.sandbox) throw conflict("you can log in as a person only in a sandbox; for a script, create a token with POST …/tokens");
   const { app, user, social_account, scopes = [...deps.registry.scopes].sort() } = body;
-  const person = user ?? social_account;
-  if (person === undefined || (user !== undefined && social_account !== undefined)) throw badRequest("give either user or social_account", "user");
+  const person = (user ?? social_account) as NodeId;
   const granted = user === undefined ? scopes : [...new Set([ALWAYS, ...scopes])];
   const issued = await world.database.write(async (tx) => {
     if ((await world.ports.get("app").findFacts(tx, app)) === undefined) throw unprocessable(`there is no app ${app}`, "app");

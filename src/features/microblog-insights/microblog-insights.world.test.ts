@@ -10,7 +10,7 @@ const counts = { right: [0, 1_000_000_000], wrong: [-1, 1_000_000_001] };
 test("a record counts up to a thousand million, and its link and groups have realistic lengths", () => {
   expectBounds(
     activitySection.entry,
-    { target: "7001", metric: "clicks" },
+    { target: "7001", metric: "clicks", link_url: "x" },
     { value: counts, link_url: { right: ["x", textOf(2_048)], wrong: ["", textOf(2_049)] } },
   );
   const group = { right: ["", textOf(100)], wrong: [textOf(101)] };
@@ -42,8 +42,10 @@ onEachDatabase("a world file's activities, followers and posts", (database) => {
 
   test("only clicks have a link, and they need one", async () => {
     const plaza = await open();
-    await expect(insertEntry(plaza, "activity", { target: "7101", metric: "likes", link_url: "x" })).rejects.toThrow("only for the metric clicks");
-    await expect(insertEntry(plaza, "activity", { target: "7001", metric: "clicks" })).rejects.toThrow("is required for the metric clicks");
+    await expect(insertEntry(plaza, "activity", { target: "7101", metric: "likes", link_url: "x" })).rejects.toThrow(
+      "link_url is allowed only for the metric clicks",
+    );
+    await expect(insertEntry(plaza, "activity", { target: "7001", metric: "clicks" })).rejects.toThrow("link_url is required");
     expect(await insertEntry(plaza, "activity", { target: "7001", metric: "clicks", link_url: "x" })).toBe(true);
   });
 

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import type { WorldSection } from "#graph/contract/feature";
+import { having, PROBLEM } from "#graph/schema/schema-node";
 import { closedMap, described, idOf, WorldProblem, worldId, worldTime } from "#graph/worlds/file/schema-words";
 import { ownedSection, section } from "#graph/worlds/file/section";
 import { unixSeconds } from "#kernel/clock";
@@ -69,11 +70,15 @@ export const activitySection = section({
       ),
     },
     "activity that the insights of a microblog account or post count",
+    {
+      if: { properties: { metric: { const: "clicks" } } },
+      // biome-ignore lint/suspicious/noThenProperty: `then` is a keyword of JSON Schema.
+      then: having("link_url"),
+      else: { not: { ...having("link_url"), [PROBLEM]: "is allowed only for the metric clicks" } },
+    },
   ),
   references: ({ metric, target }) => [{ path: "target", types: targetTypes(metric), id: target }],
   async insert(tx, { target, metric, time = undefined, value, link_url = undefined }, { clock }) {
-    if (link_url !== undefined && metric !== "clicks") throw new WorldProblem("link_url", "is allowed only for the metric clicks");
-    if (link_url === undefined && metric === "clicks") throw new WorldProblem("link_url", "is required for the metric clicks");
     await addToSums(tx, { target, metric, start: time ?? unixSeconds(clock), label: link_url ?? "", value });
     return true;
   },

@@ -3,9 +3,10 @@
  * (operating.md: in-app).
  */
 import { type Static, Type } from "typebox";
-import { badRequest, unprocessable } from "#control-contract/errors";
+import { unprocessable } from "#control-contract/errors";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import type { SocialAccountFacts } from "#features/social-accounts/api";
+import { having } from "#graph/schema/schema-node";
 import { worldId } from "#graph/worlds/file/schema-words";
 import { findNode } from "#graph/worlds/nodes.store";
 import type { World } from "#graph/worlds/world";
@@ -48,7 +49,7 @@ const newLiveComment = Type.Object(
     media: Type.Optional({ ...worldId, description: "the id of the media that the comment is about; give either `media` or `live_video`" }),
     live_video: Type.Optional({ ...worldId, description: "the id of a published live video, of a page that has a social account" }),
   },
-  closed,
+  { ...closed, anyOf: [having("live_video"), having("media")], not: having("media", "live_video") },
 );
 const made = Type.Object({ id: Type.String() });
 const threadQuery = Type.Object({ social_account: { ...worldId, description: "the id of the account whose thread is read" } });
@@ -145,8 +146,7 @@ const commentLiveInApp = ({ world, body }: ControlRequest<unknown, Static<typeof
   world.database.write(async (tx) => {
     const { media, live_video, text } = body;
     const from = await accountOf(tx, world, body.social_account);
-    if (media !== undefined && live_video === undefined) return commentOnMedia(tx, world, { from, text }, media, "live_comments");
-    if (media !== undefined || live_video === undefined) throw badRequest("give either media or live_video", "live_video");
+    if (live_video === undefined) return commentOnMedia(tx, world, { from, text }, media as NodeId, "live_comments");
     return { id: await comment(tx, world, from, await liveVideoOf(tx, world, live_video, from), text, "live_comments") };
   });
 

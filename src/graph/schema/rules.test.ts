@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { type TObject, type TProperties, Type } from "typebox";
 import { parametersReader } from "../pipeline/parameters.ts";
-import { having } from "./schema-node.ts";
+import { having, PROBLEM } from "./schema-node.ts";
 
 const keys = { a: Type.Optional(Type.String()), b: Type.Optional(Type.String()), kind: Type.Optional(Type.String()) };
 const problem = (words: Record<string, unknown>, value: Record<string, unknown>, properties: TProperties = keys): string | undefined => {
@@ -24,6 +24,8 @@ test("one of several keys is required, and keys may exclude each other", () => {
   expect([problem(either, { b: "1" }), problem(either, { kind: "x" })]).toEqual([undefined, "a or b is required"]);
   const apart = { not: having("a", "b") };
   expect([problem(apart, { a: "1" }), problem(apart, { a: "1", b: "2" })]).toEqual([undefined, "b cannot be combined with a"]);
+  const together = { not: { required: ["a"], not: having("b"), [PROBLEM]: "needs b" } };
+  expect([problem(together, {}), problem(together, { a: "1", b: "2" }), problem(together, { a: "1" })]).toEqual([undefined, undefined, "a needs b"]);
 });
 
 test("a condition decides which keys are required and allowed, and their values", () => {

@@ -1,7 +1,7 @@
 /** Checks the rules of a schema about several keys of an object. A rule of an object says which of its keys require or exclude each other. */
 import { suggestion } from "#kernel/suggestion";
 import { type Read, readAt, ValueProblem } from "./scalars.ts";
-import type { SchemaNode, ServedIn } from "./schema-node.ts";
+import { PROBLEM, type SchemaNode, type ServedIn } from "./schema-node.ts";
 
 type Keys = Readonly<Record<string, unknown>>;
 
@@ -31,10 +31,10 @@ export function rulesOf(node: SchemaNode, readKey: ReadKey, names = Object.keys(
     });
   }
   for (const excluded of not === undefined ? [] : (not.anyOf ?? [not])) {
-    const together = excluded.required ?? [];
+    const { required: together = [], [PROBLEM]: problem = `cannot be combined with ${together.slice(0, -1).join(", ")}` } = excluded;
     const isExcluded = conditionOf(excluded);
     rules.push((read) => {
-      if (isExcluded(read)) throw new ValueProblem(`cannot be combined with ${together.slice(0, -1).join(", ")}`, together.at(-1));
+      if (isExcluded(read)) throw new ValueProblem(problem, together.at(-1));
     });
   }
   if (condition !== undefined) {

@@ -57,7 +57,7 @@ export const SHAPE_OF = "x-plaza-shape-of";
 /** The keyword for a text whose white space at both ends is removed. */
 export const TRIMMED = "x-plaza-trimmed";
 
-/** The keyword for the error message about a wrong value. The message in the schema replaces the reader's own message. */
+/** The keyword for the error message about a wrong value, or about keys that `not` excludes. The message replaces the reader's own message. */
 export const PROBLEM = "x-plaza-problem";
 
 /**

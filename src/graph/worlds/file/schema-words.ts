@@ -54,9 +54,9 @@ export const worldId = Type.Unsafe<NodeId>({
 export const idOf = (types: string | readonly string[], ownerKey?: string): typeof worldId =>
   Type.Unsafe<NodeId>({ ...worldId, [REFERS_TO]: { types: [types].flat(), ownerKey } satisfies RefersTo });
 
-/** The schema of a map that may have only the given keys. */
-export const closedMap = <P extends TProperties>(keys: P, description?: string) =>
-  Type.Object(keys, { additionalProperties: false, ...(description === undefined ? {} : { description }) });
+/** The schema of a map that may have only the given keys. `rules` are keywords about several keys (`schema/rules.ts`). */
+export const closedMap = <P extends TProperties>(keys: P, description?: string, rules: object = {}) =>
+  Type.Object(keys, { additionalProperties: false, ...(description === undefined ? {} : { description }), ...rules });
 
 /** Adds a description to the schema: a short phrase that editors, the reference page, the control API's documents and the console show. */
 export const described = <S extends TSchema>(description: string, schema: S): S => ({ ...schema, description });
