@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
-import { expectBounds, textOf } from "#harness/schemas/bounds";
+import { addressOf, expectBounds } from "#harness/schemas/bounds";
 import { changeEntry, findEntry, insertEntry, removeEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
 import type { Transaction } from "#storage/database";
@@ -11,8 +11,9 @@ import { chatappAccountSection, phoneNumberSection } from "./chatapp-accounts.wo
 const [A, B, P, Q] = ["https://a.example", "https://b.example", "https://p.example", "https://q.example"] as const;
 const to = (app: string, override_callback_uri?: string) => ({ app, ...(override_callback_uri === undefined ? {} : { override_callback_uri }) });
 
-test("H1-4: the address of an override has at most 200 characters", () => {
-  const overrides = { right: [[], [to("1001", textOf(200))], [to("1001", "x")]], wrong: [[to("1001", textOf(201))], [to("1001", "")]] };
+test("H1-4: the address of an override is an http or https address of at most 200 characters", () => {
+  const wrong = [addressOf(201), "", "x", "ftp://a.example"].map((address) => [to("1001", address)]);
+  const overrides = { right: [[], [to("1001", addressOf(200))], [to("1001", "HTTP://a.example")]], wrong };
   expectBounds(chatappAccountSection.entry, { id: "4001" }, { subscribed_apps: { ...overrides, right: [...overrides.right, [to("1001")]] } });
   expectBounds(phoneNumberSection.entry, { id: "4101", account: "4001" }, { overrides: { ...overrides, wrong: [...overrides.wrong, [to("1001")]] } });
 });
@@ -79,6 +80,15 @@ onEachDatabase("an account and its number", (database) => {
     await insertEntry(plaza, "phone_numbers", { id: "4101", account: "4001" });
     expect(await overridesOf()).toEqual([]);
     expect([await findEntry(plaza, "phone_numbers", "4001"), await removeEntry(plaza, "phone_numbers", "4001")]).toEqual([undefined, false]);
+  });
+
+  test("the address of an override that is not one, and an app that is listed twice, are named by their places", async () => {
+    const refused = (overrides: object[]) =>
+      openPlaza({ database, world: { ...cafe, chatapp_accounts: [{ id: "4001" }], phone_numbers: [{ id: "4101", account: "4001", overrides }] } });
+    await expect(refused([to("1001", "mailto:a@a.example")])).rejects.toThrow(
+      "phone_numbers[0].overrides[0].override_callback_uri is not an http or https address",
+    );
+    await expect(refused([to("1001", P), to("1001", Q)])).rejects.toThrow("phone_numbers[0].overrides[1].app repeats");
   });
 
   test("an override for a missing account is refused because of the account", async () => {

@@ -18,8 +18,8 @@ import {
 
 /** D-57, H1-4: the address of an override has at most 200 characters. */
 const overrideUri = Type.String({
-  minLength: 1,
   maxLength: 200,
+  format: "callback",
   description: "the http or https address that gets these webhooks instead of the app's callback",
 });
 
@@ -44,13 +44,10 @@ interface OverrideOf {
   readonly override_callback_uri?: string | undefined;
 }
 
-/** Throws if an app is listed twice, or if the address of an override is not an http or https address. */
+/** Throws if an app is listed twice. */
 function requireSound(entries: readonly OverrideOf[], path: string): void {
-  for (const [index, { app, override_callback_uri: uri }] of entries.entries()) {
+  for (const [index, { app }] of entries.entries())
     if (entries.findIndex((other) => other.app === app) < index) throw new WorldProblem(`${path}[${index}].app`, `repeats the app ${app}`);
-    if (uri !== undefined && !/^https?:\/\//i.test(URL.parse(uri)?.href ?? ""))
-      throw new WorldProblem(`${path}[${index}].override_callback_uri`, "must be an http or https address");
-  }
 }
 
 async function saveSubscriptions(tx: Transaction, { id, subscribed_apps }: AccountEntry, world: World): Promise<void> {

@@ -10,7 +10,7 @@ export interface Format {
   /** Returns the text in the normal form of its format. Undefined if the text does not have the format. */
   read(text: string): string | undefined;
   readonly problem: string;
-  /** Makes the error about a text that does not have the format. Absent if the format does not have an error of its own. */
+  /** Makes the error of a request whose text does not have the format. Absent if the format does not have an error of its own. */
   readonly error?: (problem: string) => Error;
   readonly words: Readonly<Record<string, unknown>>;
   /** The keywords of JSON Schema for requests to the graph. Absent if requests to the graph have the keywords in `words`. */
@@ -63,8 +63,8 @@ const known: Readonly<Record<string, Format>> = {
   /** D-61: an address that cannot be called is refused with the same error as a failed handshake. */
   callback: {
     read: when(isWebAddress),
-    problem: "the address is not an http or https address",
-    error: handshakeFailed,
+    problem: "is not an http or https address",
+    error: (problem) => handshakeFailed(`the address ${problem}`),
     words: { minLength: 1, format: "uri", pattern: "^[Hh][Tt][Tt][Pp][Ss]?://" },
   },
   id: { read: when(isNodeId), problem: "must be an id: a decimal number from 1 to 9223372036854775807", words: { pattern: "^[1-9][0-9]{0,18}$" } },

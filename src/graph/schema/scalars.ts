@@ -93,14 +93,14 @@ export function text(node: SchemaNode, { coerce, messages }: Dialect): Read {
     if (length > maxLength) throw new ValueProblem(`must have at most ${maxLength} characters`);
     if (expression !== undefined && !expression.test(value)) throw new ValueProblem(messages.noMatch(pattern as string));
     if (names !== undefined && !where.namesOf(names).includes(value)) throw new ValueProblem(messages.noneOf(where.namesOf(names)));
-    return format === undefined ? value : formatted(value, format);
+    return format === undefined ? value : formatted(value, format, coerce !== undefined);
   };
 }
 
-function formatted(value: string, { read, problem, error }: Format): string {
+function formatted(value: string, { read, problem, error }: Format, isRequest: boolean): string {
   const text = read(value);
   if (text !== undefined) return text;
-  throw error === undefined ? new ValueProblem(problem) : error(problem);
+  throw error === undefined || !isRequest ? new ValueProblem(problem) : error(problem);
 }
 
 export function integer(node: SchemaNode, { coerce }: Dialect): Read {
