@@ -341,7 +341,7 @@ export class RequestDispatcher {
     this.#options.metrics.record("preflight", response.status, monotonicMs() - startedMs);
   }
 
-  /** Responds to an error outside of the pipeline, which is a mistake in the server's code. */
+  /** Responds to an error outside of the pipeline: one of the server's own routes refuses the request, or the server's code has a mistake. */
   #fail(error: unknown, { connection, destination, startedMs }: IncomingRequest): void {
     const { deps, metrics } = this.#options;
     const response = failure(deps, destination.world, destination.surface, error);

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { openPlaza } from "#harness/plaza";
 import { surfaces } from "#surfaces/surfaces";
+import { failure } from "../refusals.ts";
 import { openapiRoute } from "./openapi-route.ts";
 
 const addresses = surfaces.map(({ name, mount }) => ({ name, mount }));
@@ -49,14 +50,19 @@ test("each type and each surface is accepted, and so is a type with a surface th
 
 test("an unknown type or surface is refused with the known ones, and so is a surface that does not serve the type", async () => {
   const { world, registry } = await openPlaza();
-  const route = openapiRoute({ registry, monotonicMs: () => 0, traceId: () => "t", onUnexpected: () => {} }, addresses);
+  const deps = { registry, monotonicMs: () => 0, traceId: () => "t", onUnexpected: () => {} };
+  const route = openapiRoute(deps, addresses);
   const destination = { world, baseUrl: "http://one", surface: "base", path: "/openapi.json", isFromProxy: false } as unknown as Parameters<
     typeof route
   >[1];
   const problemIn = async (query: string) => {
-    const response = await route(new Request(`http://one/openapi.json${query}`), destination);
-    const { error } = (await response.json()) as { error: { code: number; message: string; error_data: { parameter: string } } };
-    return { status: response.status, code: error.code, parameter: error.error_data.parameter, message: error.message };
+    const given = Promise.resolve(route(new Request(`http://one/openapi.json${query}`), destination));
+    const { status, body } = await given.then(
+      () => expect.unreachable(),
+      (error) => failure(deps, world, "base", error),
+    );
+    const { error } = JSON.parse(body) as { error: { code: number; message: string; error_data: { parameter: string } } };
+    return { status, code: error.code, parameter: error.error_data.parameter, message: error.message };
   };
   for (const query of ["?type=Label", "?type=", "?type=nothing&surface=nowhere"])
     expect(await problemIn(query)).toEqual({ status: 400, code: 100, parameter: "type", message: expect.stringContaining("label, ") });

@@ -2,17 +2,18 @@
  * Serves `{base_url}/openapi.json`, with the addresses that the client used (operating.md). The parameters `?type=` and `?surface=` select a part of
  * the document.
  */
+import { Type } from "typebox";
 import type { RequestDeps } from "#graph/pipeline/handle-request";
+import { parametersReader } from "#graph/pipeline/parameters";
 import type { SurfaceName } from "#graph/pipeline/request";
 import type { VersionCalendar } from "#graph/versions/calendar";
 import { newestVersion } from "#graph/versions/resolve";
 import { BoundedMap } from "#kernel/bounded-map";
 import { unixSeconds } from "#kernel/clock";
-import { type GraphError, invalidParameter } from "#kernel/errors";
+import { invalidParameter } from "#kernel/errors";
 import { formatVersion } from "#kernel/versions";
 import type { SurfaceAddress } from "../destinations/destinations.ts";
 import { atHostname } from "../destinations/origin.ts";
-import { refusal } from "../refusals.ts";
 import type { RouteHandler } from "./extra-routes.ts";
 
 /**
@@ -23,16 +24,12 @@ const TEXTS_MAX = 8;
 
 export function openapiRoute(deps: RequestDeps, surfaces: readonly SurfaceAddress[]): RouteHandler {
   const texts = new WeakMap<VersionCalendar, BoundedMap<string, string>>();
+  const nameIn = (names: readonly string[]) => Type.Optional(Type.Unsafe<string>({ enum: names }));
+  const readQuery = parametersReader(
+    Type.Object({ type: nameIn(deps.registry.types.map(({ type }) => type)), surface: nameIn(surfaces.map(({ name }) => name)) }),
+  );
   return async (request, { world, baseUrl }) => {
-    const { searchParams } = new URL(request.url);
-    const type = searchParams.get("type") ?? undefined;
-    const surface = surfaces.find(({ name }) => name === searchParams.get("surface"))?.name;
-    const refused = (problem: GraphError): Response => {
-      const { status, headers, body } = refusal(deps, world, "base", problem, "wrapped");
-      return new Response(body, { status, headers });
-    };
-    const problem = problemOf(searchParams, deps, surfaces);
-    if (problem !== undefined) return refused(problem);
+    const only = readQuery(Object.fromEntries(new URL(request.url).searchParams)) as { readonly type?: string; readonly surface?: SurfaceName };
     // The OpenAPI modules are loaded when they are used, because loading them would make the start slower.
     const [{ openapiDocument, servedNow }, { servedAddresses }] = await Promise.all([
       import("#graph/contract/openapi/document"),
@@ -40,11 +37,10 @@ export function openapiRoute(deps: RequestDeps, surfaces: readonly SurfaceAddres
     ]);
     const addresses = Object.fromEntries(surfaces.map((one) => [one.name, addressOf(one, baseUrl)])) as Record<SurfaceName, string>;
     const { profile, calendar } = world;
-    const only = { ...(type === undefined ? {} : { type }), ...(surface === undefined ? {} : { surface }) };
     const options = { profile, calendar, now: unixSeconds(world.clock), addresses, ...only };
     // Every surface serves at least one operation, so a document can be empty only if the request selects a type.
-    if (surface !== undefined && servedAddresses(deps.registry, options).length === 0)
-      return refused(invalidParameter("surface", `must be a surface that serves the type ${type}`));
+    if (only.surface !== undefined && servedAddresses(deps.registry, options).length === 0)
+      throw invalidParameter("surface", `must be a surface that serves the type ${only.type}`);
     const known = texts.get(calendar) ?? new BoundedMap(TEXTS_MAX);
     texts.set(calendar, known);
     const key = JSON.stringify([profile, servedNow(options), addresses, only]);
@@ -54,15 +50,6 @@ export function openapiRoute(deps: RequestDeps, surfaces: readonly SurfaceAddres
       headers: { "content-type": "application/json; charset=UTF-8", "x-pf-trace-id": deps.traceId() },
     });
   };
-}
-
-function problemOf(given: URLSearchParams, { registry }: RequestDeps, surfaces: readonly SurfaceAddress[]): GraphError | undefined {
-  const known = { type: registry.types.map(({ type }) => type), surface: surfaces.map(({ name }) => name) };
-  for (const [parameter, names] of Object.entries(known)) {
-    const value = given.get(parameter);
-    if (value !== null && !names.some((name) => name === value)) return invalidParameter(parameter, `must be one of ${names.join(", ")}`);
-  }
-  return undefined;
 }
 
 /** Returns the address of a surface for the OpenAPI document. A surface with its own host name is served at the root of that host (D-01). */
