@@ -24,7 +24,10 @@ const limits = {
     Type.Number({ minimum: 0, maximum: 1, description: "the share of matching requests or webhooks that the fault affects, from 0 to 1" }),
   ),
   skip: Type.Optional(
-    Type.Integer({ minimum: 0, description: "the number of matching requests or webhooks that pass before the fault takes effect" }),
+    Type.Integer({
+      minimum: 0,
+      description: "the number of matching requests or webhooks, also within one POST, that pass before the fault takes effect",
+    }),
   ),
   lasts_ms: Type.Optional(
     Type.Integer({

@@ -133,6 +133,16 @@ describe("D-150: a fault for webhooks", () => {
     expect(await faults.matchWebhook(post({ isRetry: !canReorder }))).toBe(effect);
   });
 
+  test("D-370: the webhooks in one POST are counted one by one, so that a fault affects the POST with its webhook", async () => {
+    const { faults } = made();
+    faults.add({ webhook: "messages", effect: "repeat", skip: 2, times: 2 });
+    const effectOf = (...fields: string[]) => faults.matchWebhook(post({ fields }));
+    expect([await effectOf("messages", "feed", "messages"), await effectOf("feed")]).toEqual([undefined, undefined]);
+    expect([await effectOf("feed", "messages"), await effectOf("messages")]).toEqual(["repeat", "repeat"]);
+    faults.add({ webhook: "*", effect: "repeat", skip: 1, times: 1 });
+    expect([await effectOf("feed", "messages"), await effectOf("feed")]).toEqual(["repeat", undefined]);
+  });
+
   test("D-370: one that delays waits, one that batches waits once for each delivery, and one that reorders waits for a later delivery", async () => {
     const { faults, slept } = made();
     faults.add({ webhook: "*", effect: "delay", latency_ms: 30, times: 1 });

@@ -11,7 +11,7 @@ interface Limits {
   readonly times?: number;
   /** The fraction of the matching requests or webhooks that the fault affects, from 0 to 1. */
   readonly probability?: number;
-  /** The number of matching requests or webhooks that stay unaffected before the fault begins. */
+  /** The number of matching requests or webhooks that stay unaffected before the fault begins. Webhooks in one POST are counted one by one. */
   readonly skip?: number;
   /** The real time in ms for which the fault stays active after it has affected the first request or webhook. */
   readonly lasts_ms?: number;
@@ -103,8 +103,8 @@ interface Kept {
   readonly input: FaultInput;
   readonly id: string;
   met: number;
-  /** The number of matching requests or webhooks that the fault has not affected. */
-  skipped: number;
+  /** The number of matching requests or webhooks so far. */
+  matched: number;
   /** The real time at which the fault ends. The end of the fault is undefined until the fault has affected a request or webhook. */
   endMs: number | undefined;
 }
@@ -136,7 +136,7 @@ export class Faults {
   }
 
   add(input: FaultInput): Fault {
-    const fault = { input, id: String(++this.#count), met: 0, skipped: 0, endMs: undefined };
+    const fault = { input, id: String(++this.#count), met: 0, matched: 0, endMs: undefined };
     this.#faults.push(fault);
     return shown(fault);
   }
@@ -159,8 +159,8 @@ export class Faults {
 
   /** Resolves with the first fault that matches the request, after the fault's latency. Resolves with undefined if no fault matches. */
   async match(target: FaultTarget): Promise<AppliedFault<RequestFaultInput> | undefined> {
-    const input = this.#matchFirst(
-      (one): one is RequestFaultInput => "operation" in one && isOf(one, target),
+    const input = this.#matchFirst<RequestFaultInput>(
+      (one) => ("operation" in one && isOf(one, target) ? 1 : 0),
       (one) => !(target.isPart && changesResponse(one)),
     );
     if (input?.latency_ms !== undefined) await this.#tools.sleepMs(input.latency_ms);
@@ -173,13 +173,11 @@ export class Faults {
     await this.#following.get(delivery)?.passed.promise;
     this.#following.delete(delivery);
     const isFirst = !this.#batched.delete(delivery) && !isRetry;
-    const fault = this.#matchFirst(
-      (one): one is WebhookFaultInput =>
-        "webhook" in one &&
-        (one.webhook === "*" || fields.includes(one.webhook)) &&
-        (one.node === undefined || one.node === entity) &&
-        (isFirst || one.effect === "lose" || one.effect === "repeat"),
-    );
+    const fault = this.#matchFirst<WebhookFaultInput>((one) => {
+      if (!("webhook" in one) || (one.node ?? entity) !== entity) return 0;
+      if (!isFirst && one.effect !== "lose" && one.effect !== "repeat") return 0;
+      return fields.filter((field) => one.webhook === "*" || one.webhook === field).length;
+    });
     if (fault === undefined) return undefined;
     const { effect, latency_ms } = fault;
     if (effect === "reorder" && latency_ms !== undefined) {
@@ -201,23 +199,22 @@ export class Faults {
   }
 
   /**
-   * Finds the first fault that matches the request or webhook. `canAffect` returns false for a fault that counts the request but cannot affect it,
-   * because the request is in a batch and has no own response.
+   * Finds the first fault that matches the request or webhook. `countOf` returns the number of requests or webhooks that match a fault. `canAffect`
+   * returns false for a fault that counts the request but cannot affect it, because the request is in a batch and has no own response.
    */
-  #matchFirst<T extends FaultInput>(
-    isMatch: (input: FaultInput) => input is T,
-    canAffect: (input: T) => boolean = () => true,
-  ): AppliedFault<T> | undefined {
+  #matchFirst<T extends FaultInput>(countOf: (input: FaultInput) => number, canAffect: (input: T) => boolean = () => true) {
     const { randomFraction, monotonicMs } = this.#tools;
     const nowMs = monotonicMs();
     let found: AppliedFault<T> | undefined;
     for (const fault of this.#faults) {
-      const { input } = fault;
-      if (fault.endMs !== undefined && nowMs >= fault.endMs) this.#remove(fault);
-      else if (!isMatch(input)) continue;
+      const input = fault.input as T;
+      const isOver = fault.endMs !== undefined && nowMs >= fault.endMs;
+      if (isOver) this.#remove(fault);
+      const count = isOver ? 0 : countOf(input);
       // A fault with `skip` also counts requests that another fault affects.
-      else if (fault.skipped < (input.skip ?? 0)) fault.skipped++;
-      else if (canAffect(input) && found === undefined && randomFraction() < (input.probability ?? 1)) found = this.#apply(fault, input, nowMs);
+      fault.matched += count;
+      const canBegin = count > 0 && fault.matched > (input.skip ?? 0) && canAffect(input);
+      if (canBegin && found === undefined && randomFraction() < (input.probability ?? 1)) found = this.#apply(fault, input, nowMs);
     }
     return found;
   }
