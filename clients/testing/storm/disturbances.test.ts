@@ -7,7 +7,7 @@ const request = (operation: string, method = "GET", more: Partial<LoggedRequest>
   ...{ request_body: "", response_body: '{"data":[{"id":"1"},{"id":"2"}]}', ...more },
 });
 const delivery = (field: string, more: Partial<LoggedDelivery> = {}): LoggedDelivery =>
-  ({ field, object: "chatapp_business_account", entity: "4001", status: "delivered", ...more }) as LoggedDelivery;
+  ({ field, object: "chatapp_business_account", entity: "4001", status: "delivered", callback: "http://127.0.0.1:9/", ...more }) as LoggedDelivery;
 
 const runOf = (points: readonly Point[], expiries: readonly number[] = []): Run => ({ points, startedAt: 100, expiries });
 const observed = (requests: readonly LoggedRequest[], deliveries: readonly LoggedDelivery[] = []) =>
@@ -58,7 +58,9 @@ describe("the points of a run", () => {
       ...[request("createLabel", "POST"), request("listLabels"), request("listLabels"), request("createLabel", "POST")],
       ...[request("unknown"), request("listLabels", "GET", { query: "after=x" })],
     ]);
-    expect(points.map(({ name, nth }) => `${name}#${nth}`)).toEqual(["createLabel#1", "listLabels#1", "createLabel#2", "listLabels#3"]);
+    expect(points.map(({ name, nth }) => `${name}#${nth}`)).toEqual(["createLabel#1", "listLabels#1", "createLabel#2", "listLabels#2"]);
+    // A fault at the second list lets the repeated reads pass.
+    expect(points.map(({ skip }) => skip)).toEqual([0, 0, 1, 2]);
   });
 
   test("D-375: a batch is a point, and so is each of its requests, which has no response that could get lost", () => {
@@ -72,8 +74,18 @@ describe("the points of a run", () => {
     expect(namesAt(run, "createLabel#4")).toContain("lost-after");
   });
 
-  test("a webhook that was not delivered is no point", () => {
-    expect(observed([], [delivery("messages", { status: "failed" }), delivery("calls")]).map(({ name }) => name)).toEqual(["calls"]);
+  test("D-372: each webhook with a callback is a point, whether or not it arrived; a fault finds the webhook among those of its account", () => {
+    const states = (["waiting", "sending", "failed", "unsubscribed", "delivered"] as const).map((status) => delivery("messages", { status }));
+    const { callback: _, ...withoutCallback } = delivery("messages");
+    const points = observed([], [withoutCallback, ...states, delivery("messages", { entity: "4002" })]);
+    expect(points.map(({ name, nth }) => `${name}#${nth}`)).toEqual([1, 2, 3, 4, 5, 6].map((nth) => `messages#${nth}`));
+    const faults = singlesOf(runOf(points), { only: ["twice"] }).flatMap((schedule) =>
+      schedule.map(({ point, disturbance }) => disturbance.faultAt(point, runOf(points))),
+    );
+    expect(faults.map(({ node, skip }) => ({ node, skip }))).toEqual([
+      ...[0, 1, 2, 3, 4].map((skip) => ({ node: "4001", skip })),
+      { node: "4002", skip: 0 },
+    ]);
   });
 });
 
@@ -96,6 +108,8 @@ describe("schedules", () => {
     expect(pairs(10, 1)).toHaveLength(10);
     expect(pairs(10, 1)).toEqual(pairs(10, 1));
     expect(pairs(10, 1)).not.toEqual(pairs(10, 2));
+    // The order of the points differs if an app sends several requests at the same time.
+    expect(pairsOf([...singles].reverse(), 10, 1).map(scheduleText)).toEqual(pairs(10, 1));
     const all = pairs(10_000, 1);
     expect(new Set(all).size).toBe(all.length);
     const [requests, reads, webhooks] = ["createLabel", "listLabels", "messages"].map((name) => namesAt(run, `${name}#1`).length) as [

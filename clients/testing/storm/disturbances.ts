@@ -48,8 +48,11 @@ const isWrite = ({ request }: Point): boolean => request !== undefined && reques
 const isWebhook = ({ kind }: Point): boolean => kind === "webhook";
 const bytesOf = ({ request }: Point): number => Buffer.byteLength(request?.response_body ?? "");
 
-const atRequest = (point: Point, effect: FaultBody): FaultBody => ({ operation: point.name, skip: point.nth - 1, times: 1, ...effect });
-const atWebhook = (point: Point, effect: FaultBody): FaultBody => ({ webhook: point.name, skip: point.nth - 1, times: 1, ...effect });
+const atRequest = (point: Point, effect: FaultBody): FaultBody => ({ operation: point.name, skip: point.skip, times: 1, ...effect });
+const atWebhook = ({ name, skip, delivery }: Point, effect: FaultBody): FaultBody => ({
+  ...{ webhook: name, skip, times: 1, ...effect },
+  ...(delivery === undefined ? {} : { node: delivery.entity }),
+});
 
 const LOOK_FIRST =
   "treat a lost response as unknown: read whether the write took effect before you send it again; if the operation takes an id of yours, send it again with the same id";
@@ -84,8 +87,8 @@ const requestDisturbances: readonly Disturbance[] = [
     effect: `the rate limit is exceeded for ${RETRY_AFTER_SECONDS} s: each request gets 429 with Retry-After: ${RETRY_AFTER_SECONDS}`,
     right: "wait for the seconds in Retry-After before any further request of this kind, and then send it again",
     canStrike: isRequest,
-    faultAt: ({ name, nth }) => ({
-      ...{ operation: name, skip: nth - 1, rate_limit: "app", retry_after_seconds: RETRY_AFTER_SECONDS, lasts_ms: RATE_LIMIT_MS },
+    faultAt: ({ name, skip }) => ({
+      ...{ operation: name, skip, rate_limit: "app", retry_after_seconds: RETRY_AFTER_SECONDS, lasts_ms: RATE_LIMIT_MS },
     }),
   },
   {
@@ -114,7 +117,7 @@ const requestDisturbances: readonly Disturbance[] = [
     name: "short-page",
     effect: "pages of this list have one item each",
     right: "follow paging.next until it is missing; a page may have fewer items than its limit",
-    canStrike: (point, { points }) => point.nth === firstOf(point, points) && itemsOf(point) > 1,
+    canStrike: (point) => point.nth === 1 && itemsOf(point) > 1,
     faultAt: ({ name }) => ({ operation: name, page_max: 1 }),
   },
   {
@@ -177,9 +180,6 @@ const webhookDisturbances: readonly Disturbance[] = [
 
 export const disturbances: readonly Disturbance[] = [...requestDisturbances, ...webhookDisturbances];
 
-const firstOf = ({ kind, name }: Point, points: readonly Point[]): number =>
-  Math.min(...points.filter((other) => other.kind === kind && other.name === name).map(({ nth }) => nth));
-
 /** The number of items in the response of a list. A response that is too long to be stored whole certainly has several items. */
 function itemsOf({ request }: Point): number {
   if (request === undefined || request.method !== "GET") return 0;
@@ -237,9 +237,12 @@ export function singlesOf(run: Run, { only, without = [] }: Choice): readonly Sc
   return run.points.flatMap((point) => strikesAt(point, run).flatMap((strike) => (isChosen(strike.disturbance) ? [[strike]] : [])));
 }
 
-/** Schedules with two random faults at different points: at most `count` schedules, which are the same for the same seed. */
+/**
+ * Schedules with two random faults at different points: at most `count` schedules, which are the same for the same seed. The faults are sorted, because
+ * the order of points may differ if an app sends several requests at the same time.
+ */
 export function pairsOf(singles: readonly Schedule[], count: number, seed: number): readonly Schedule[] {
-  const strikes = singles.flat();
+  const strikes = singles.flat().sort((one, other) => (scheduleText([one]) < scheduleText([other]) ? -1 : 1));
   const isPair = (one: Strike, other: Strike): boolean => one.point !== other.point;
   const most = strikes.reduce((sum, one, at) => sum + strikes.slice(at + 1).filter((other) => isPair(one, other)).length, 0);
   const random = randomOf(seed);

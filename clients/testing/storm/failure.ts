@@ -37,7 +37,7 @@ function deedsAfter({ point, disturbance }: Strike, { requests, deliveries }: Ru
   const count = ({ operation, parts = [] }: LoggedRequest): number => [...parts, operation].filter((name) => name === point.name).length;
   const found = requests.findIndex((request) => {
     nth += count(request);
-    return nth >= point.nth;
+    return nth > point.skip;
   });
   // The log does not name the operation of a request whose token was refused.
   const at = found === -1 ? requests.findIndex(({ operation, method }) => operation === "unknown" && method === point.request?.method) : found;

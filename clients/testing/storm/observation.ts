@@ -8,7 +8,7 @@ export type LoggedDelivery = Operations["listDeliveries"]["response"]["data"][nu
 export interface Observation {
   /** The requests to the graph, the oldest first. */
   readonly requests: readonly LoggedRequest[];
-  /** The webhooks, the oldest first. */
+  /** The webhooks, the oldest first. A webhook that was sent in the POST of another webhook is a webhook of its own. */
   readonly deliveries: readonly LoggedDelivery[];
   /** The number of nodes of each kind at the end, by the key of a world file. */
   readonly nodes: ReadonlyMap<string, number>;
@@ -25,8 +25,18 @@ const NOT_COMPARED = new Set(["tokens", "clock"]);
 export const readRequests = async (world: World): Promise<readonly LoggedRequest[]> =>
   [...(await world.requests.list({ limit: LISTED_MAX }))].reverse();
 
-export const readDeliveries = async (world: World): Promise<readonly LoggedDelivery[]> =>
-  [...(await world.webhooks.list({ limit: LISTED_MAX }))].reverse();
+/** Reads the webhooks one by one, because it depends on the speed of the machine how many of them share a POST. */
+export async function readDeliveries(world: World): Promise<readonly LoggedDelivery[]> {
+  const posts = await world.webhooks.list({ limit: LISTED_MAX });
+  const webhooks = await Promise.all(posts.map((post) => (post.updates === 1 ? [post] : webhooksIn(world, post))));
+  // The ids of webhooks grow with time.
+  return webhooks.flat().sort((one, other) => Number(BigInt(one.id) - BigInt(other.id)));
+}
+
+async function webhooksIn(world: World, post: LoggedDelivery): Promise<LoggedDelivery[]> {
+  const { events } = await world.control<Operations["readDelivery"]["response"]>("GET", `deliveries/${post.id}`);
+  return events.map(({ delivery: id, field }) => ({ ...post, id, field }));
+}
 
 /** The number of nodes of each kind. Lists inside nodes are counted too, such as the people who have a label. */
 export async function countNodes(world: World): Promise<ReadonlyMap<string, number>> {
@@ -49,8 +59,13 @@ export interface Point {
   readonly kind: "request" | "webhook";
   /** The operation, or the webhook field. */
   readonly name: string;
-  /** The number of the request or webhook among those of the same name, counted from 1. */
+  /** The number of the point among those of the same name, counted from 1. */
   readonly nth: number;
+  /**
+   * The number of requests or webhooks that a fault at this point lets pass: earlier requests of the operation, or earlier webhooks of the field about
+   * the same page or account, which are sent in the order of their events.
+   */
+  readonly skip: number;
   /** The logged request. Left out for a request inside a batch, because only the whole batch has an entry in the log. */
   readonly request?: LoggedRequest;
   /** Whether this is one request of a batch or of `ids=`. A request inside a batch or `ids=` has no response of its own that could get lost. */
@@ -65,31 +80,33 @@ const UNKNOWN = "unknown";
 
 /**
  * Lists the points of a run at which a fault can strike. Each request of a batch counts as a request of its own operation, as it does for faults
- * (D-375). A read that is repeated unchanged, for example by a program that waits, is one point.
+ * (D-375). A read that is repeated unchanged, for example by a program that waits, is one point. A webhook without a callback is not a point.
  */
 export function pointsOf({ requests, deliveries }: Observation): readonly Point[] {
   const points: Point[] = [];
   const counts = new Map<string, number>();
-  const next = (key: string): number => {
-    const nth = (counts.get(key) ?? 0) + 1;
-    counts.set(key, nth);
-    return nth;
+  /** Returns the number of earlier calls with the same key. */
+  const count = (key: string): number => {
+    const earlier = counts.get(key) ?? 0;
+    counts.set(key, earlier + 1);
+    return earlier;
   };
+  const add = (point: Omit<Point, "nth">): void => void points.push({ ...point, nth: count(`${point.kind} ${point.name}`) + 1 });
   const seen = new Set<string>();
   for (const request of requests) {
     for (const name of request.parts ?? []) {
-      const nth = next(`request ${name}`);
-      if (name !== UNKNOWN) points.push({ kind: "request", name, nth, isPart: true });
+      const skip = count(name);
+      if (name !== UNKNOWN) add({ kind: "request", name, skip, isPart: true });
     }
-    const nth = next(`request ${request.operation}`);
+    const skip = count(request.operation);
     const isRepeated = request.method === "GET" && seen.has(readKey(request));
     seen.add(readKey(request));
-    if (!isRepeated && request.operation !== UNKNOWN) points.push({ kind: "request", name: request.operation, nth, request });
+    if (!isRepeated && request.operation !== UNKNOWN) add({ kind: "request", name: request.operation, skip, request });
   }
   for (const delivery of deliveries) {
-    // A webhook with the status "sending" has reached the app; only the app's response is not stored yet.
-    if (delivery.status !== "delivered" && delivery.status !== "sending") continue;
-    points.push({ kind: "webhook", name: delivery.field, nth: next(`webhook ${delivery.field}`), delivery });
+    const { callback, field, entity } = delivery;
+    // The state of a webhook is not considered, because it depends on the speed of the machine whether the last webhooks reach an app that ends.
+    if (callback !== undefined) add({ kind: "webhook", name: field, skip: count(`${field} of ${entity}`), delivery });
   }
   return points;
 }
@@ -100,14 +117,11 @@ const readKey = ({ operation, path, query }: LoggedRequest): string => `${operat
  * The first difference between two runs without faults: in their requests, or else in their webhooks. Undefined if the runs agree. The order of
  * requests may differ between the runs, because an app may send several requests at the same time.
  */
-export function differenceOf(one: Observation, other: Observation): { readonly kind: Point["kind"]; readonly text: string } | undefined {
-  const runs = [one, other].map(pointsOf);
-  for (const kind of ["request", "webhook"] as const) {
-    const [first, second] = runs.map((points) => countsOf(points.filter((point) => point.kind === kind).map(({ name }) => name)));
-    for (const name of new Set([...(first?.keys() ?? []), ...(second?.keys() ?? [])])) {
-      const [a, b] = [first?.get(name) ?? 0, second?.get(name) ?? 0];
-      if (a !== b) return { kind, text: `${kind} of ${name}: ${a} in the first run, ${b} in the second` };
-    }
+export function differenceOf(one: Observation, other: Observation): string | undefined {
+  const [first, second] = [one, other].map((run) => countsOf(pointsOf(run).map(({ kind, name }) => `${kind} of ${name}`)));
+  for (const name of new Set([...(first?.keys() ?? []), ...(second?.keys() ?? [])])) {
+    const [a, b] = [first?.get(name) ?? 0, second?.get(name) ?? 0];
+    if (a !== b) return `${name}: ${a} in the first run, ${b} in the second`;
   }
   return undefined;
 }

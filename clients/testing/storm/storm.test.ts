@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { StormFailure, StormUnusable, stopServer, storm, type World, type WorldFile } from "../index.ts";
 import { hammeredRequest } from "./failure.ts";
 import type { LoggedRequest } from "./observation.ts";
@@ -126,10 +126,7 @@ test("the error of a scenario that fails without a fault names the last refused 
     const { ok } = await fetch(`${run.baseUrl}/v26.0/2001/personas`, { method: "POST", headers: { authorization: "Bearer wrong" } });
     if (!ok) throw new Error("no luck");
   };
-  const reported = async (): Promise<string[]> => ((await failureOf(storm(scenario, { world: file }))) as StormUnusable).message.split("\n");
-  let [problem, ...clues] = await reported();
-  // On PostgreSQL the run can end before its record has the webhook.
-  while (clues.length < 2) [problem, ...clues] = await reported();
+  const [problem, ...clues] = ((await failureOf(storm(scenario, { world: file }))) as StormUnusable).message.split("\n");
   expect(problem).toBe("the scenario fails without any fault: no luck");
   expect(clues).toEqual([
     expect.stringMatching(/^the last refused request: POST \/v26\.0\/2001\/personas → 40\d: ./),
@@ -137,34 +134,56 @@ test("the error of a scenario that fails without a fault names the last refused 
   ]);
 });
 
-test("undisturbed runs are repeated until two in a row have the same webhooks, whose number depends on the speed of the machine", async () => {
-  const withAccount = { ...world, chatapp_accounts: [{ id: "4001", subscribed_apps: [{ app: "1001" }] }] };
-  const newScenario = (isLong: () => boolean) => async (run: World) => {
-    const hook = await run.webhooks.receive({ app: "1001", subscriptions: [{ object: "chatapp_business_account", fields: ["messages"] }] });
-    const count = isLong() ? 2 : 1;
-    for (let n = 1; n <= count; n++) {
-      await run.inApp.chatapp({ account: "4001", field: "messages", value: { n } });
-      await hook.expect({ match: { field: "messages" }, count: n, within_ms: 10_000 });
-    }
-    await createPersona(run);
-  };
-  let times = 0;
-  const options = { world: withAccount, only: ["slow"], pairs: 0 };
-  expect(
-    await storm(
-      newScenario(() => times++ === 0),
-      options,
-    ),
-  ).toMatchObject({ schedules: 1, failures: [] });
-  // Two undisturbed runs in addition to the first one, and the one with the fault.
-  expect(times).toBe(4);
-  const failed = await failureOf(
-    storm(
-      newScenario(() => times++ % 2 === 0),
-      options,
-    ),
-  );
-  expect(String(failed)).toContain("webhook of messages: 2 in the first run, 1 in the second");
+describe("D-372: the webhooks of a run", () => {
+  const withAccounts = { ...world, chatapp_accounts: [{ id: "4001", subscribed_apps: [{ app: "1001" }] }] };
+  const hookOf = (run: World) => run.webhooks.receive({ app: "1001", subscriptions: [{ object: "chatapp_business_account", fields: ["messages"] }] });
+  const send = (run: World, n: number) => run.inApp.chatapp({ account: "4001", field: "messages", value: { n } });
+
+  test("are the same, whether or not the app ends before its last webhooks arrive", async () => {
+    let times = 0;
+    const scenario = async (run: World) => {
+      const hook = await hookOf(run);
+      await createPersona(run);
+      const endsEarly = ++times === 2;
+      if (endsEarly) await hook.close();
+      for (const n of [1, 2]) await send(run, n);
+      if (!endsEarly) await hook.expect({ match: { field: "messages" }, count: 2, within_ms: 10_000 });
+    };
+    const { runs } = await storm(scenario, { world: withAccounts, only: ["twice"], pairs: 0 });
+    expect(runs.map(({ schedule }) => schedule)).toEqual(["messages#1=twice", "messages#2=twice"]);
+    // Two undisturbed runs, and one for each schedule.
+    expect(times).toBe(4);
+  });
+
+  test("are the same, however many of them share a POST, and a fault affects the POST with its webhook", async () => {
+    let times = 0;
+    const seen: Record<string, number[]> = {};
+    const scenario = async (run: World, { schedule }: { readonly schedule: string }) => {
+      const hook = await hookOf(run);
+      const [isFirstHere, maySend] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const numbers: number[] = [];
+      const all = Promise.withResolvers<void>();
+      hook.respond = async ({ events }) => {
+        numbers.push(...events.map(({ value }) => (value as { n: number }).n));
+        isFirstHere.resolve();
+        if (numbers.length >= (schedule === "" ? 3 : 5)) all.resolve();
+        await maySend.promise;
+        return 200;
+      };
+      const isBatched = ++times > 1;
+      if (!isBatched) maySend.resolve();
+      await send(run, 1);
+      await isFirstHere.promise;
+      for (const n of [2, 3]) await send(run, n);
+      maySend.resolve();
+      await all.promise;
+      seen[schedule] = numbers;
+    };
+    const { runs } = await storm(scenario, { world: withAccounts, schedule: "messages#3=twice" });
+    expect(runs.map(({ schedule, problem }) => ({ schedule, problem }))).toEqual([{ schedule: "messages#3=twice", problem: undefined }]);
+    // The second and the third webhook were sent in one POST, and this POST was sent twice.
+    expect(seen["messages#3=twice"]).toEqual([1, 2, 3, 2, 3]);
+  });
 });
 
 test("a world is prepared once, and each run begins with it", async () => {

@@ -84,12 +84,6 @@ interface Learned {
 }
 
 /**
- * Two runs in a row without faults must have the same webhooks; the number is the limit of runs that storm makes to get two equal runs. Webhooks
- * that wait for each other are sent in one POST, so the number of POSTs depends on the speed of the machine.
- */
-const UNDISTURBED_MAX = 8;
-
-/**
  * Makes the run without faults twice. The two runs must pass and do the same, because otherwise storm could not tell the effect of a fault from
  * chance.
  */
@@ -100,14 +94,10 @@ async function learn(runs: Runner, { timeoutMs }: StormOptions): Promise<Learned
       throw new StormUnusable([`the scenario fails without any fault: ${result.problem}`, ...cluesOf(result)].join("\n"));
     return result;
   };
-  let [first, second] = [await play(), await play()];
-  for (let count = 2; ; count++) {
-    const difference = differenceOf(first, second);
-    if (difference === undefined) break;
-    if (difference.kind === "request" || count === UNDISTURBED_MAX)
-      throw new StormUnusable(`two undisturbed runs of the scenario differ (${difference.text}); make the scenario repeatable first`);
-    [first, second] = [second, await play()];
-  }
+  const [first, second] = [await play(), await play()];
+  const difference = differenceOf(first, second);
+  if (difference !== undefined)
+    throw new StormUnusable(`two undisturbed runs of the scenario differ (${difference}); make the scenario repeatable first`);
   const points = pointsOf(second);
   if (points.length === 0)
     throw new StormUnusable("the scenario sent no request to the world of its run, and got no webhook: use PLAZA_BASE_URL, or the world's baseUrl");
