@@ -5,6 +5,7 @@
 import { type Static, Type } from "typebox";
 import { badRequest, ControlError, conflict, notFound } from "#control-contract/errors";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
+import { entryReader } from "#graph/worlds/file/entry-reader";
 import type { World } from "#graph/worlds/world";
 import { nodeId } from "#kernel/ids";
 import { feedLost, feedStarted, findFeedByKey, isStreamKey, noAudio, noStorage } from "../lifecycle/feed.ts";
@@ -173,13 +174,11 @@ function questionOf(text: string): Call {
 }
 
 function formOf(form: URLSearchParams): Call {
-  const [call, name, source = ""] = ["call", "name", "clientid"].map((field) => form.get(field)?.slice(0, FIELD_CHARACTERS_MAX));
-  const known = callbacks.find((one) => one === call);
-  if (known === undefined) throw badRequest(`call must be one of ${callbacks.join(", ")}`, "call");
-  if (name === undefined || name === "") throw badRequest("name must be the stream key", "name");
+  const given = Object.keys(callbackForm.properties).map((field) => [field, form.get(field)?.slice(0, FIELD_CHARACTERS_MAX)]);
+  const { call, name, clientid = "" } = entryReader(callbackForm)(Object.fromEntries(given)) as Static<typeof callbackForm>;
   const take = async (world: World, key: string): Promise<boolean> => {
-    if (known !== "publish_done") return sourceSends(world, key, source, known !== "publish");
-    await sourceEnded(world, key, source);
+    if (call !== "publish_done") return sourceSends(world, key, clientid, call !== "publish");
+    await sourceEnded(world, key, clientid);
     return true;
   };
   return { key: keyIn(name), take };
