@@ -1,4 +1,4 @@
-import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
+import { nodeTable } from "#graph/worlds/nodes.store";
 import type { World } from "#graph/worlds/world";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
@@ -12,6 +12,8 @@ export interface FeedRow extends Row {
   name: string;
   /** The number of the generation whose items the feed shows. */
   generation: number;
+  /** The number of the feed's next upload. */
+  next_upload: number;
   /** The number of items that the feed shows. The number of items is stored with the feed, so that a summary costs one lookup (D-56). */
   item_count: number;
   /** The schedule whose files replace the feed's items, as JSON of a `Schedule`; null if the feed does not have this schedule. */
@@ -19,23 +21,22 @@ export interface FeedRow extends Row {
   update_schedule: string | null;
 }
 
-const select = sql`
-  SELECT CAST(f.id AS TEXT) AS id, CAST(f.catalog AS TEXT) AS catalog, f.name, f.generation, f.item_count, f.schedule, f.update_schedule
-  FROM product_feeds f`;
+const table = nodeTable<FeedRow>({
+  table: "product_feeds",
+  nodeType: "product_feed",
+  owner: "catalog",
+  ids: ["catalog"],
+  columns: ["name", "generation", "next_upload", "item_count", "schedule", "update_schedule"],
+});
 
-export const findFeed = (reader: Reader, id: string): Promise<FeedRow | undefined> => reader.get<FeedRow>(append(select, "WHERE f.id = ?", [id]));
-
-const oldestFirst = ordered("ascending", "f.id");
-
-/** Lists all feeds, oldest first, for the control API. */
-export const listAllFeeds = (reader: Reader, page: PageRequest): Promise<ListPage<FeedRow>> =>
-  readPage<FeedRow>(reader, append(select, "WHERE f.id > 0"), oldestFirst, page);
+/** The caller of `deleteFeed` must schedule the feed's job, which deletes items and uploads in small writes. */
+export const { find: findFeed, list: listAllFeeds, remove: deleteFeed } = table;
 
 /** D-96: the feeds of a catalog are listed newest first. */
-const newestFirst = ordered("descending", "f.id");
+const newestFirst = ordered("descending", "t.id");
 
 export const pageFeedsOfCatalog = (reader: Reader, catalog: NodeId, page: PageRequest): Promise<ListPage<FeedRow>> =>
-  readPage<FeedRow>(reader, append(select, "WHERE f.catalog = ?", [catalog]), newestFirst, page);
+  readPage<FeedRow>(reader, append(table.select, "WHERE t.catalog = ?", [catalog]), newestFirst, page);
 
 /** The settings of a feed that a caller can change. */
 export interface FeedSettings {
@@ -46,13 +47,8 @@ export interface FeedSettings {
 }
 
 /** Stores a new feed. Returns false, and stores nothing, if the feed's id is used already. */
-export async function insertFeed(tx: Transaction, id: NodeId, catalog: NodeId, { name, schedule, update_schedule }: FeedSettings): Promise<boolean> {
-  if (!(await insertNode(tx, { id, type: "product_feed", owner: catalog }))) return false;
-  await tx.runOne(sql`
-    INSERT INTO product_feeds (id, catalog, name, generation, next_upload, item_count, schedule, update_schedule)
-    VALUES (${id}, ${catalog}, ${name}, 0, 1, 0, ${schedule}, ${update_schedule})`);
-  return true;
-}
+export const insertFeed = (tx: Transaction, id: NodeId, catalog: NodeId, settings: FeedSettings): Promise<boolean> =>
+  table.insert(tx, { id, catalog, generation: 0, next_upload: 1, item_count: 0, ...settings });
 
 export async function saveSettings(tx: Transaction, id: string, { name, schedule, update_schedule }: FeedSettings): Promise<void> {
   await tx.runOne(sql`UPDATE product_feeds SET name = ${name}, schedule = ${schedule}, update_schedule = ${update_schedule} WHERE id = ${id}`);
@@ -102,15 +98,6 @@ export async function deleteGeneration(tx: Transaction, feed: string, generation
 /** Switches the feed to another generation, whose items the feed shows from now on (D-140). */
 export async function showGeneration(tx: Transaction, feed: string, generation: number, itemCount: number): Promise<void> {
   await tx.runOne(sql`UPDATE product_feeds SET generation = ${generation}, item_count = ${itemCount} WHERE id = ${feed}`);
-}
-
-/**
- * Deletes a feed. The caller must schedule the feed's job, which deletes items and uploads in small writes. Returns false if the feed does not exist.
- */
-export async function deleteFeed(tx: Transaction, id: NodeId): Promise<boolean> {
-  if ((await tx.run(sql`DELETE FROM product_feeds WHERE id = ${id}`)) === 0) return false;
-  await deleteNode(tx, id);
-  return true;
 }
 
 export async function listFeedsOfCatalog(reader: Reader, catalog: NodeId): Promise<NodeId[]> {

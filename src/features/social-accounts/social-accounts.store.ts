@@ -1,8 +1,8 @@
-import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
+import { deleteNode, insertNode, nodeTable } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Migration, Reader, Transaction } from "#storage/database";
 import { allWithIds } from "#storage/id-lists";
-import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
+import type { ListPage, PageRequest } from "#storage/keyset";
 import { append, type Row, sql } from "#storage/sql";
 import { type SocialAccountFacts, socialAccountFact } from "./social-accounts.api.ts";
 
@@ -37,13 +37,16 @@ interface AccountRow extends Row {
   app_connections: string;
 }
 
-const select = sql`
-  SELECT CAST(a.id AS TEXT) AS id, a.username, CAST(a.social_scoped_id AS TEXT) AS social_scoped_id, CAST(a.page AS TEXT) AS page,
-    CAST(a.user_id AS TEXT) AS user_id, a.is_professional, a.app_connections
-  FROM social_accounts a`;
+const table = nodeTable<AccountRow>({
+  table: "social_accounts",
+  nodeType: "social_account",
+  ids: ["social_scoped_id", "page", "user_id"],
+  columns: ["username", "is_professional", "app_connections"],
+  fact: socialAccountFact,
+});
 
 export async function findSocialAccount(reader: Reader, id: string): Promise<SocialAccountFacts | undefined> {
-  const row = await reader.get<AccountRow>(append(select, "WHERE a.id = ?", [id]));
+  const row = await table.find(reader, id);
   return row === undefined ? undefined : accountOf(row);
 }
 
@@ -55,37 +58,33 @@ export async function findUsernames(reader: Reader, accounts: readonly string[])
   return new Map(rows.map(({ id, username }) => [id, username]));
 }
 
-const byId = ordered("ascending", "a.id");
-
 export async function listSocialAccounts(reader: Reader, page: PageRequest): Promise<ListPage<SocialAccountFacts>> {
-  const found = await readPage<AccountRow>(reader, append(select, "WHERE a.id > 0"), byId, page);
+  const found = await table.list(reader, page);
   return { ...found, rows: found.rows.map(accountOf) };
 }
 
 export async function listAccountsOfPage(reader: Reader, page: NodeId): Promise<SocialAccountFacts[]> {
-  const rows = await reader.all<AccountRow>(append(select, "WHERE a.page = ? ORDER BY a.id", [page]));
+  const rows = await reader.all<AccountRow>(append(table.select, "WHERE t.page = ? ORDER BY t.id", [page]));
   return rows.map(accountOf);
 }
 
 /** Stores a new account. Returns false if the account's id or its social-scoped id is used already. */
 export async function insertSocialAccount(tx: Transaction, account: SocialAccountFacts): Promise<boolean> {
-  if (!(await insertNode(tx, { id: account.id, type: "social_account", owner: account.id }))) return false;
-  const scoped = account.social_scoped_id;
-  if (scoped !== undefined && !(await insertNode(tx, { id: scoped, type: "social_scoped_account", owner: account.id }))) return false;
-  await tx.runOne(sql`
-    INSERT INTO social_accounts (id, username, social_scoped_id, page, user_id, is_professional, app_connections)
-    VALUES (${account.id}, ${account.username}, ${scoped ?? null}, ${account.page ?? null}, ${account.user ?? null},
-      ${account.professional ? 1 : 0}, ${JSON.stringify(account.app_connections)})`);
-  return true;
+  const { social_scoped_id: scoped, page, user, professional, app_connections, ...shown } = account;
+  const ids = { social_scoped_id: scoped ?? null, page: page ?? null, user_id: user ?? null };
+  const flags = { is_professional: professional ? 1 : 0, app_connections: JSON.stringify(app_connections) };
+  if (!(await table.insert(tx, { ...shown, ...ids, ...flags }))) return false;
+  if (scoped === undefined || (await insertNode(tx, { id: scoped, type: "social_scoped_account", owner: account.id }))) return true;
+  // The account does not stay, because a merge of a world file would take it for the stored one.
+  await table.remove(tx, account.id);
+  return false;
 }
 
 export async function deleteSocialAccount(tx: Transaction, id: NodeId): Promise<boolean> {
   const account = await findSocialAccount(tx, id);
   if (account === undefined) return false;
-  await tx.runOne(sql`DELETE FROM social_accounts WHERE id = ${id}`);
-  await deleteNode(tx, id);
+  await table.remove(tx, id);
   if (account.social_scoped_id !== undefined) await deleteNode(tx, account.social_scoped_id);
-  tx.invalidate(socialAccountFact, id);
   return true;
 }
 
@@ -97,7 +96,7 @@ export async function forgetHolder(tx: Transaction, holder: NodeId): Promise<voi
   await tx.run(sql`UPDATE social_accounts SET page = NULL WHERE page = ${holder}`);
   await tx.run(sql`UPDATE social_accounts SET user_id = NULL WHERE user_id = ${holder}`);
   for (const { id } of own) tx.invalidate(socialAccountFact, id);
-  const connected = await tx.all<AccountRow>(append(select, "WHERE a.app_connections LIKE ?", [`%"${holder}"%`]));
+  const connected = await tx.all<AccountRow>(append(table.select, "WHERE t.app_connections LIKE ?", [`%"${holder}"%`]));
   for (const { id, app_connections } of connected.map(accountOf)) {
     const others = app_connections.filter((app) => app !== holder);
     await tx.runOne(sql`UPDATE social_accounts SET app_connections = ${JSON.stringify(others)} WHERE id = ${id}`);

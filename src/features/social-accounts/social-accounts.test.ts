@@ -48,6 +48,8 @@ onEachDatabase("social accounts", (database) => {
     expect(await findEntry(plaza, "social_accounts", "6002")).toMatchObject({ username: "", professional: true, app_connections: [] });
     await expect(changeEntry(plaza, "social_accounts", "6002", { social_scoped_id: "6901" })).rejects.toThrow("6901 is already in use");
     expect(await findEntry(plaza, "social_accounts", "6002")).toMatchObject({ social_scoped_id: "6902" });
+    const merged = await request("POST", "import", { social_accounts: [{ id: "6003", social_scoped_id: "6901" }] });
+    expect(merged.body).toMatchObject({ error: { message: expect.stringContaining("6003 is taken") } });
     expect((await request("DELETE", "nodes/apps/1001")).status).toBe(200);
     expect(await findEntry(plaza, "social_accounts", "6001")).toMatchObject({ app_connections: ["1002"] });
   });

@@ -79,10 +79,10 @@ interface TableParts {
 }
 
 /**
- * The functions that tables of nodes with and without an owner have. `keys` are the columns of the table's primary key: `id`, and before it the owner
- * if the nodes have one.
+ * The functions that all tables of nodes have. `keys` are the columns of the table's primary key, the last of which is `id`. `owner` is the column with
+ * the id of the node's owner.
  */
-function keyedTable<R extends Row>({ table, nodeType, ids = [], columns, fact }: TableParts, keys: readonly string[]) {
+export function keyedTable<R extends Row>({ table, nodeType, ids = [], columns, fact }: TableParts, keys: readonly string[], owner: string) {
   const changing = [...ids, ...columns];
   const names = [...keys, ...changing];
   const statement = (text: string): Sql => ({ query: { text }, values: [] });
@@ -108,8 +108,7 @@ function keyedTable<R extends Row>({ table, nodeType, ids = [], columns, fact }:
     list: (reader: Reader, page: PageRequest): Promise<ListPage<R>> => readPage<R>(reader, all, oldestFirst, page),
     /** Stores a new node. Returns false without storing the node if another node already has its id. */
     async insert(tx: Transaction, row: R): Promise<boolean> {
-      const [owner, id] = [nodeId(String(row[keys[0] as string])), nodeId(String(row.id))];
-      if (!(await insertNode(tx, { id, type: nodeType, owner }))) return false;
+      if (!(await insertNode(tx, { id: nodeId(String(row.id)), type: nodeType, owner: nodeId(String(row[owner])) }))) return false;
       await tx.runOne({ ...insertion, values: valuesOf(row, names) });
       return true;
     },
@@ -127,9 +126,12 @@ function keyedTable<R extends Row>({ table, nodeType, ids = [], columns, fact }:
   };
 }
 
-/** Makes the table for nodes that own themselves, such as pages. */
-export function nodeTable<R extends Row>(parts: TableParts) {
-  const { findBy, removeBy, ...table } = keyedTable<R>(parts, ["id"]);
+/**
+ * Makes the table for nodes that are found by their id alone. The nodes own themselves, such as pages, unless `owner` is the column of `ids` that has the
+ * id of the owner.
+ */
+export function nodeTable<R extends Row>({ owner = "id", ...parts }: TableParts & { readonly owner?: string }) {
+  const { findBy, removeBy, ...table } = keyedTable<R>(parts, ["id"], owner);
   return {
     ...table,
     find: (reader: Reader, id: string): Promise<R | undefined> => findBy(reader, [id]),
@@ -143,7 +145,7 @@ export function nodeTable<R extends Row>(parts: TableParts) {
  * table's primary key.
  */
 export function ownedNodeTable<R extends Row>({ owner, ...parts }: TableParts & { readonly owner: string }) {
-  const { findBy, removeBy, ...table } = keyedTable<R>(parts, [owner, "id"]);
+  const { findBy, removeBy, ...table } = keyedTable<R>(parts, [owner, "id"], owner);
   const ofOwner = `WHERE t.${owner} = ?`;
   const newestFirst = ordered("descending", "t.id");
   const remove = (tx: Transaction, ownerId: NodeId, id: string): Promise<boolean> => removeBy(tx, [ownerId, id], id);

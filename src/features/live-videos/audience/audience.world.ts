@@ -80,8 +80,7 @@ export const commentSection = ownedSection({
   replace: async (tx, given, world) => updateComment(tx, await commentOf(tx, given, world)),
   async remove(tx, video, id) {
     const row = await findCommentOf(tx, video, id);
-    if (row !== undefined) await deleteComment(tx, row);
-    return row !== undefined;
+    return row !== undefined && deleteComment(tx, row);
   },
 });
 
