@@ -8,13 +8,13 @@ import { environment } from "#config/option";
 import { commandWarnings, readConfig } from "#config/read-config";
 import { environmentWithSecrets } from "#config/secret-files";
 import { findServer, isFolder } from "#config/server-files";
-import { ControlRefusal, type ControlRequests, type Endpoint, NO_PROXY, requestsTo, WrongParameter } from "#control/client/requests";
+import { type ControlRequests, type Endpoint, NO_PROXY, requestsTo } from "#control/client/requests";
 import { trimmedEnd } from "#kernel/text";
 import { hasData } from "#storage/open";
 import { Log } from "#telemetry/log";
-import { exitCodeOf, explain } from "./process-end.ts";
+import { exitCodeOf, report } from "./process-end.ts";
 import { directTo } from "./proxies.ts";
-import { fail, note, WRONG_USE } from "./terminal/output.ts";
+import { note } from "./terminal/output.ts";
 
 /** The options of a command, by name. */
 export type Given = Readonly<Record<string, unknown>>;
@@ -44,22 +44,12 @@ type Run = (control: ControlRequests) => Promise<number>;
  * Calls `run` with the server of the command. Resolves with the exit code. If the API refuses a request, or if the server cannot be reached, one
  * line on stderr says so. If no option gives a server and no server runs on the data, this function calls `ifNone` instead of `run`.
  */
-export async function withServer(given: Given, run: Run, ifNone?: () => number): Promise<number> {
+export function withServer(given: Given, run: Run, ifNone?: () => number): Promise<number> {
   for (const warning of commandWarnings(environment())) note(`plaza: ${warning}`);
-  try {
+  return exitCodeOf(async () => {
     if (ifNone !== undefined && !(await mayHaveServer(given))) return ifNone();
-    return await run(await controlRequests(given));
-  } catch (error) {
-    return refused(error);
-  }
-}
-
-/** Reports a known error and returns its exit code. An error that is not known is thrown again. */
-function refused(error: unknown): number {
-  if (error instanceof ControlRefusal) return fail(error.message);
-  if (error instanceof ConfigProblem) return fail(error.message, WRONG_USE);
-  if (error instanceof WrongParameter) return fail(`--${error.message}`, WRONG_USE);
-  throw error;
+    return run(await controlRequests(given));
+  });
 }
 
 export interface PrivateUse {
@@ -83,13 +73,12 @@ export async function withOwnServer(given: Given, run: Run, use: PrivateUse = {}
     for (const warning of commandWarnings(environment())) note(`plaza: ${warning}`);
     const { stop, key, fetch } = await startOwnServer(given, log, use);
     const endpoint: Endpoint = { url: OWN_URL, key, fetch: (address, init) => fetch(new Request(address, init)) };
-    return await run(requestsOf(endpoint, given)).catch(refused).finally(stop);
+    return await run(requestsOf(endpoint, given)).finally(stop);
   } catch (error) {
-    explain(error, log);
+    const code = await report(error, log);
     if (error instanceof Error && error.name === "FolderInUse")
       note("plaza: to ask the server that uses the data, set --control-url and PLAZA_CONTROL_KEY");
-    await log.flush();
-    return exitCodeOf(error);
+    return code;
   }
 }
 

@@ -1,11 +1,12 @@
 /** Ends the program after a signal, or with an error message if the program could not start. */
 import type { RunningPlaza } from "#main";
-import { errorFields, type Log } from "#telemetry/log";
+import { errorFields, Log } from "#telemetry/log";
 import { FAILED, fail, WRONG_USE } from "./terminal/output.ts";
 
 /** The errors whose messages tell the user what to change. */
 const WRONG_USES = [
   "ConfigProblem",
+  "WrongParameter",
   "WorldFileProblem",
   "FolderInUse",
   "DataNotEmpty",
@@ -15,7 +16,7 @@ const WRONG_USES = [
   "UnknownDatabase",
   "DamagedFile",
 ];
-const PLAIN_FAILURES = ["MigrationFailed"];
+const PLAIN_FAILURES = ["MigrationFailed", "ControlRefusal"];
 
 /**
  * Error codes of the system, SQLite and PostgreSQL for problems that the operator has to solve: a missing right, a full disk, or data of another
@@ -56,22 +57,33 @@ const isUnreached = (error: unknown): boolean => error instanceof Error && "erro
 const isWrongUse = (error: unknown): boolean =>
   (error instanceof Error && WRONG_USES.includes(error.name)) || codeOf(error) in WRONG_USE_CODES || isUnreached(error);
 
-/** Returns the exit code `WRONG_USE` also if a problem outside the program, such as a full disk, prevents the start. */
-export const exitCodeOf = (error: unknown): number => (isWrongUse(error) ? WRONG_USE : FAILED);
-
 function messageOf(error: Error): string {
   if (isUnreached(error)) return `--data: the database cannot be reached: ${error.cause instanceof Error ? error.cause.message : error.message}`;
   if ("syscall" in error && error.syscall === "mkdir" && "path" in error)
     return `--data: the folder ${error.path} cannot be made (${codeOf(error)}): choose another folder, or :memory:`;
+  if (error.name === "WrongParameter") return `--${error.message}`;
   const reason = WRONG_USE_CODES[codeOf(error)] ?? "";
   return reason === "" || error.message.includes(reason) ? error.message : `${error.message}: ${reason}`;
 }
 
-/** Prints one line if the error's message is meant for the user; otherwise logs the error with its stack. */
-export function explain(error: unknown, log: Log): void {
-  if (error instanceof Error && (isWrongUse(error) || PLAIN_FAILURES.includes(error.name))) {
-    fail(messageOf(error));
-  } else log.error(errorFields(error), "the server could not start");
+/**
+ * Reports the error of a command, and resolves with the exit code. If the error's message is meant for the user, it is printed as one line; otherwise
+ * the error is logged with its stack. The exit code is `WRONG_USE` also if a problem outside the program, such as a full disk, prevents the start.
+ */
+export async function report(error: unknown, log = new Log({ level: "error", isPretty: true })): Promise<number> {
+  if (error instanceof Error && (isWrongUse(error) || PLAIN_FAILURES.includes(error.name))) fail(messageOf(error));
+  else log.error(errorFields(error), "the command failed unexpectedly");
+  await log.flush();
+  return isWrongUse(error) ? WRONG_USE : FAILED;
+}
+
+/** Runs a command and resolves with its exit code. An error of the command is reported. */
+export async function exitCodeOf(run: () => Promise<number>): Promise<number> {
+  try {
+    return await run();
+  } catch (error) {
+    return report(error);
+  }
 }
 
 /** Ends the program after a signal, when the running requests have ended. A second signal ends the program at once. */

@@ -11,7 +11,7 @@ import { type RunningPlaza, startPlaza } from "#main";
 import { isRunning } from "#storage/temporary-folder";
 import { Log } from "#telemetry/log";
 import { outliveStrayFailures } from "#telemetry/stray-failures";
-import { endWhenAsked, exitCodeOf, explain, nextSignal, outputClosed } from "./process-end.ts";
+import { endWhenAsked, nextSignal, outputClosed, report } from "./process-end.ts";
 import { note } from "./terminal/output.ts";
 
 /** Runs the server. Resolves with the exit code when the server has ended. */
@@ -54,11 +54,10 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
     logReady(log, plaza);
     return await endWhenAsked(Promise.race([asked, plaza.stopAsked]), plaza, log);
   } catch (error) {
-    explain(error, log);
+    const code = await report(error, log);
     await noteServerOn(error);
-    await log.flush();
     // The program exits explicitly, because a running timer would keep it alive for seconds.
-    return process.exit(exitCodeOf(error));
+    return process.exit(code);
   }
 }
 

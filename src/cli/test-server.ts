@@ -7,7 +7,7 @@ import type { InterceptedHosts } from "#http/intercept/intercepted-hosts";
 import { type RunningPlaza, startPlaza } from "#main";
 import { Log } from "#telemetry/log";
 import { outliveStrayFailures } from "#telemetry/stray-failures";
-import { exitCodeOf, explain } from "./process-end.ts";
+import { report } from "./process-end.ts";
 
 export interface TestServer {
   /** The values that `plaza start --json` prints. */
@@ -54,9 +54,7 @@ export async function runAndExit<T>(start: () => Promise<T>, use: (started: T) =
   try {
     started = await start();
   } catch (error) {
-    explain(error, log);
-    await log.flush();
-    return process.exit(exitCodeOf(error));
+    return process.exit(await report(error, log));
   }
   outliveStrayFailures(log);
   // The program exits without waiting for the server, because the server is not needed any more.

@@ -4,8 +4,8 @@ import { ControlRefusal, resultOf } from "#control/client/requests";
 import { EVENT_STREAM, readEvents } from "#control-contract/event-stream";
 import { show } from "./ask-route.ts";
 import { type Given, withOwnServer } from "./control-client.ts";
-import { exitCodeOf } from "./process-end.ts";
-import { fail, readTextFile } from "./terminal/output.ts";
+import { report } from "./process-end.ts";
+import { readTextFile } from "./terminal/output.ts";
 import { Progress } from "./terminal/progress.ts";
 
 const MB = 1_000_000;
@@ -17,7 +17,7 @@ export async function importWorld(file: string, given: Given): Promise<number> {
     // The file is read before the data is opened, so that an unreadable file leaves no empty data behind.
     body = await readWorldFile("<file>", file);
   } catch (error) {
-    return fail((error as Error).message, exitCodeOf(error));
+    return report(error);
   }
   const progress = new Progress("import");
   return withOwnServer(

@@ -10,13 +10,14 @@ import { runCase } from "#conformance/session";
 import { expectAreas } from "#conformance/suite";
 import { buildRegistry } from "#main";
 import type { Given } from "../control-client.ts";
+import { exitCodeOf } from "../process-end.ts";
 import { bodyOf, type Difference, differencesOf, learnIds, type Translation } from "./differences.ts";
 import { operationForm } from "./operations.ts";
 import { missingSecrets, readHar } from "./read-har.ts";
 import { type Replayed, replay, type Server } from "./replay.ts";
 import { ownRules, readRules } from "./rules.ts";
 import { withoutSecrets } from "./secrets.ts";
-import { expectServer, givenServer, httpAddress, orWrongUse, profileOf } from "./servers.ts";
+import { expectServer, givenServer, httpAddress, profileOf } from "./servers.ts";
 
 const [SAME, DIFFERENT] = [0, 1];
 /** The greatest number of differences that the report prints for one operation. */
@@ -24,7 +25,7 @@ const SHOWN_MAX = 20;
 
 /** Compares two servers. Resolves with the exit code: 0 if nothing differs, 1 if something differs, 2 if an option is wrong. */
 export function compare(first: string, second: string, given: Given): Promise<number> {
-  return orWrongUse(async () => {
+  return exitCodeOf(async () => {
     const registry = buildRegistry();
     const translation: Translation = { ids: new Map(), addresses: [] };
     const rules = [...ownRules, ...(given.rules === undefined ? [] : await orProblem("--rules", () => readRules(String(given.rules), registry)))];

@@ -8,12 +8,12 @@ import { type Exchange, recordingProxy } from "#http/commands/recording-proxy";
 import { HIDDEN } from "#kernel/redaction/redaction";
 import { version } from "#package.json";
 import type { Given } from "../control-client.ts";
-import { nextSignal } from "../process-end.ts";
+import { exitCodeOf, nextSignal } from "../process-end.ts";
 import { note, say } from "../terminal/output.ts";
 import { type HarEntry, HarFile } from "./har.ts";
 import { isMultipart } from "./multipart.ts";
 import { headersWithoutSecrets, SecretNames, secretPlaces, withoutSecrets } from "./secrets.ts";
-import { httpAddress, orWrongUse } from "./servers.ts";
+import { httpAddress } from "./servers.ts";
 
 /**
  * The largest recording, so that a forgotten recording does not fill the disk. When the file has this size, the proxy passes further
@@ -23,7 +23,7 @@ const FILE_BYTES_MAX = 1024 * 1024 * 1024;
 
 /** Records requests until a signal ends the command. Resolves with the exit code, which is 2 if an option is wrong. */
 export function record({ upstream, out, host: givenHost = "127.0.0.1", port: givenPort, allow_origin, allow_host }: Given): Promise<number> {
-  return orWrongUse(async () => {
+  return exitCodeOf(async () => {
     const address = httpAddress("--upstream", upstream);
     const base = address.href.replace(/\/$/, "");
     const [host, port] = [String(givenHost), portOf(givenPort)];

@@ -6,7 +6,8 @@ import { expectListener, send, type WireRequest } from "#conformance/http/wire";
 import { runOnGiven } from "#conformance/run-cases";
 import { runSuite, type SuiteOptions, SuiteProblem } from "#conformance/suite";
 import type { Given } from "../control-client.ts";
-import { fail, note, WRONG_USE } from "../terminal/output.ts";
+import { exitCodeOf } from "../process-end.ts";
+import { note } from "../terminal/output.ts";
 
 /**
  * Reads an http address. Throws if the text is not an http address, or if the address contains a user: the command does not send the user, and a
@@ -54,20 +55,10 @@ export async function expectServer({ baseUrl, controlUrl, controlKey }: GivenSer
   if (status !== 200) throw new ConfigProblem(urlOption, `${origin} is not a control API: GET ${pathname} returned ${status}`);
 }
 
-/** Runs a command and returns its exit code. A wrong option is reported in one line on stderr. */
-export async function orWrongUse(run: () => Promise<number>): Promise<number> {
-  try {
-    return await run();
-  } catch (error) {
-    if (error instanceof ConfigProblem) return fail(error.message, WRONG_USE);
-    throw error;
-  }
-}
-
 /** `plaza conform`: checks any server against the interface, clause by clause. */
 /** Runs the conformance cases. Resolves with the exit code: 0 if all cases passed, 1 if one failed or none ran, 2 if an option is wrong. */
 export function conform(given: Given): Promise<number> {
-  return orWrongUse(async () => {
+  return exitCodeOf(async () => {
     const { base_url: baseUrl, control_url: controlUrl, control_key: controlKey, profile = "strict" } = given;
     if (given.list === true) return await suite(given, async () => {});
     if (baseUrl === undefined) throw new ConfigProblem("--base-url", "name the server to check, e.g. http://127.0.0.1:4000");

@@ -10,7 +10,8 @@ import { isBucket } from "#recordings/recording-store";
 import { backUpWorlds, hasData } from "#storage/open";
 import { copyFolder, makeFolder } from "#storage/synced-folders";
 import type { Given } from "../control-client.ts";
-import { fail, note, say, WRONG_USE } from "../terminal/output.ts";
+import { report } from "../process-end.ts";
+import { fail, note, say } from "../terminal/output.ts";
 
 const WORLD = "default";
 const SNAPSHOTS = "snapshots";
@@ -35,9 +36,7 @@ export async function backup(to: string, given: Given): Promise<number> {
     note(`the secret key is not in the copy: keep ${join(config.data, "secret.key")}, or PLAZA_SECRET_KEY, in another place`);
     return 0;
   } catch (error) {
-    if (error instanceof ConfigProblem) return fail(error.message, WRONG_USE);
-    if (error instanceof Error && "code" in error) return fail(`the data cannot be copied: ${error.message}`);
-    throw error;
+    return error instanceof Error && "code" in error ? fail(`the data cannot be copied: ${error.message}`) : report(error);
   }
 }
 

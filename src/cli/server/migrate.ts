@@ -9,9 +9,8 @@ import { version } from "#package.json";
 import type { Databases, MigrationProgress } from "#storage/database";
 import { databasesIn } from "#storage/open";
 import { monotonicMs } from "#system";
-import { Log } from "#telemetry/log";
 import type { Given } from "../control-client.ts";
-import { exitCodeOf, explain } from "../process-end.ts";
+import { exitCodeOf } from "../process-end.ts";
 import { printable, say } from "../terminal/output.ts";
 
 /** The first world. The database of the first world has the declarations of all processes of a server, so this database is opened first. */
@@ -19,9 +18,8 @@ const FIRST = "default";
 const LINE_EVERY_MS = 1_000;
 
 /** Migrates the data of all worlds. Resolves with the exit code. */
-export async function migrateData(given: Given): Promise<number> {
-  const log = new Log({ level: "error", isPretty: true });
-  try {
+export function migrateData(given: Given): Promise<number> {
+  return exitCodeOf(async () => {
     const config = readConfig(given.data === undefined ? {} : { data: given.data }, environment(), await findConfigFile(given), settings);
     const report = new ProgressLines();
     const databases = await databasesIn(config.data, migrationsOf(buildRegistry()), {
@@ -39,11 +37,7 @@ export async function migrateData(given: Given): Promise<number> {
     tell(count === 0 ? "nothing to migrate" : isRun ? `${count} run` : `${count} to run; nothing was changed`);
     if (given.json === true) say(JSON.stringify({ worlds: pending, run: isRun ? count : 0 }));
     return 0;
-  } catch (error) {
-    explain(error, log);
-    await log.flush();
-    return exitCodeOf(error);
-  }
+  });
 }
 
 interface PendingWorld {

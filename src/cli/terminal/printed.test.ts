@@ -1,44 +1,49 @@
 /** The messages and exit codes of a program that cannot continue. */
 import { describe, expect, test } from "bun:test";
-import { ControlRefusal, resultOf } from "#control/client/requests";
+import { ControlRefusal, resultOf, WrongParameter } from "#control/client/requests";
 import { written } from "#harness/cli/printed";
 import type { Log } from "#telemetry/log";
 import { listAll, show } from "../ask-route.ts";
-import { exitCodeOf, explain } from "../process-end.ts";
+import { report } from "../process-end.ts";
 import { resultAtItsEnd } from "../world.ts";
 
 const errorOf = (message: string, more: { name?: string; code?: string; errorName?: string; cause?: unknown } = {}): Error =>
   Object.assign(new Error(message), more);
 
 /** Returns the message for a person, or the line for the log. */
-function explained(error: unknown) {
+async function reported(error: unknown) {
   const streams = written();
   const logged: unknown[] = [];
-  explain(error, { error: (...line: unknown[]) => logged.push(line[1]) } as unknown as Log);
-  return { code: exitCodeOf(error), said: streams.err, logged };
+  const code = await report(error, { error: (...line: unknown[]) => logged.push(line[1]), flush: async () => {} } as unknown as Log);
+  return { code, said: streams.err, logged };
 }
 const said = (code: number, line: string) => ({ code, said: `plaza: ${line}\n`, logged: [] });
 
 describe("an error", () => {
   test.each(["ConfigProblem", "WorldFileProblem", "FolderInUse", "DataNotEmpty", "UnknownMigration", "WrongAddress"])(
     "%s is the caller's mistake, and is one line",
-    (name) => {
-      expect(explained(errorOf("what to change", { name }))).toEqual(said(2, "what to change"));
+    async (name) => {
+      expect(await reported(errorOf("what to change", { name }))).toEqual(said(2, "what to change"));
     },
   );
 
-  test("of a migration is one line, and not the caller's mistake; any other is logged with its place", () => {
-    expect(explained(errorOf("no", { name: "MigrationFailed" }))).toEqual(said(1, "no"));
-    for (const error of [errorOf("no"), errorOf("no", { code: "EIO" }), errorOf("no", { code: 5 as never }), "no", undefined])
-      expect(explained(error)).toEqual({ code: 1, said: "", logged: ["the server could not start"] });
+  test("of a command's parameter names the option, and a refusal of the control API is not the caller's mistake", async () => {
+    expect(await reported(new WrongParameter("as", "nobody is called Al"))).toEqual(said(2, "--as: nobody is called Al"));
+    expect(await reported(new ControlRefusal("no such world"))).toEqual(said(1, "no such world"));
   });
 
-  test("of the system is printed with its reason, unless its text has one", () => {
-    expect(explained(errorOf("open /x", { code: "EACCES" }))).toEqual(said(2, "open /x: permission denied"));
-    expect(explained(errorOf("permission denied: /x", { code: "EACCES" }))).toEqual(said(2, "permission denied: /x"));
-    expect(explained(errorOf("getaddrinfo h", { code: "ENOTFOUND" }))).toEqual(said(2, "getaddrinfo h: there is no such address"));
+  test("of a migration is one line, and not the caller's mistake; any other is logged with its place", async () => {
+    expect(await reported(errorOf("no", { name: "MigrationFailed" }))).toEqual(said(1, "no"));
+    for (const error of [errorOf("no"), errorOf("no", { code: "EIO" }), errorOf("no", { code: 5 as never }), "no", undefined])
+      expect(await reported(error)).toEqual({ code: 1, said: "", logged: ["the command failed unexpectedly"] });
+  });
+
+  test("of the system is printed with its reason, unless its text has one", async () => {
+    expect(await reported(errorOf("open /x", { code: "EACCES" }))).toEqual(said(2, "open /x: permission denied"));
+    expect(await reported(errorOf("permission denied: /x", { code: "EACCES" }))).toEqual(said(2, "permission denied: /x"));
+    expect(await reported(errorOf("getaddrinfo h", { code: "ENOTFOUND" }))).toEqual(said(2, "getaddrinfo h: there is no such address"));
     const codes = ["ENOENT", "ENOTDIR", "EEXIST", "EROFS", "SQLITE_NOTADB", "SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_READONLY_DIRECTORY"];
-    for (const code of [...codes, "3D000", "28000", "28P01", "42501"]) expect(explained(errorOf("no", { code }))).toEqual(said(2, "no"));
+    for (const code of [...codes, "3D000", "28000", "28P01", "42501"]) expect(await reported(errorOf("no", { code }))).toEqual(said(2, "no"));
     for (const [code, reason] of [
       ["EPERM", "operation not permitted"],
       ["ENOSPC", "no space left on device"],
@@ -46,28 +51,28 @@ describe("an error", () => {
       ["SQLITE_FULL", "the disk is full"],
       ["3F000", "the database user needs the rights USAGE and CREATE on the schema"],
     ] as const) {
-      expect(explained(errorOf("write", { code }))).toEqual(said(2, `write: ${reason}`));
-      expect(explained(errorOf("no", { name: "MigrationFailed", cause: errorOf("write", { code }) }))).toEqual(said(2, `no: ${reason}`));
+      expect(await reported(errorOf("write", { code }))).toEqual(said(2, `write: ${reason}`));
+      expect(await reported(errorOf("no", { name: "MigrationFailed", cause: errorOf("write", { code }) }))).toEqual(said(2, `no: ${reason}`));
     }
   });
 
-  test("of an unreachable database names its cause", () => {
+  test("of an unreachable database names its cause", async () => {
     const unreached = { errorName: "databaseUnreachable" };
-    expect(explained(errorOf("no", { ...unreached, cause: new Error("refused") }))).toEqual(
+    expect(await reported(errorOf("no", { ...unreached, cause: new Error("refused") }))).toEqual(
       said(2, "--data: the database cannot be reached: refused"),
     );
-    expect(explained(errorOf("no", unreached))).toEqual(said(2, "--data: the database cannot be reached: no"));
-    expect(exitCodeOf(errorOf("no", { errorName: "tokenExpired" }))).toBe(1);
+    expect(await reported(errorOf("no", unreached))).toEqual(said(2, "--data: the database cannot be reached: no"));
+    expect((await reported(errorOf("no", { errorName: "tokenExpired" }))).code).toBe(1);
   });
 
-  test("never shows the password of a database", () => {
+  test("never shows the password of a database", async () => {
     for (const [message, shown] of [
       ["postgres://u:s3cret@h/d fails", "postgres://u:…@h/d fails"],
       ["POSTGRESQL://u:s3cret@h postgres://:s3cret@h", "POSTGRESQL://u:…@h postgres://:…@h"],
       ["postgres://u@h/d http://u:p@h", "postgres://u@h/d http://u:p@h"],
     ] as const) {
-      expect(explained(errorOf(message, { name: "ConfigProblem" })).said).toBe(`plaza: ${shown}\n`);
-      expect(explained(errorOf("no", { errorName: "databaseUnreachable", cause: new Error(message) })).said).toEndWith(`: ${shown}\n`);
+      expect((await reported(errorOf(message, { name: "ConfigProblem" }))).said).toBe(`plaza: ${shown}\n`);
+      expect((await reported(errorOf("no", { errorName: "databaseUnreachable", cause: new Error(message) }))).said).toEndWith(`: ${shown}\n`);
     }
   });
 });
