@@ -9,6 +9,7 @@ import type { Context } from "hono";
 import type { ServerDescription } from "#control-contract/route";
 import { wholeResponse } from "#http/web";
 import { ROOT } from "#jobs/child-process";
+import { escapedHtml } from "#kernel/text";
 import { randomSecret } from "#system";
 import { plainPage } from "./home.ts";
 
@@ -136,7 +137,7 @@ export async function referencePage({ base_url }: ServerDescription): Promise<Re
       `<p>The API reference is not built. <code>npm start</code>, or <code>node tools/console/reference.mjs</code>, builds it.
 <p>It shows these documents: <a href="/v1/openapi.json">v1/openapi.json</a>, and <code>/openapi.json</code> and <code>/asyncapi.json</code> of the graph.`,
     );
-  const html = page.html.replaceAll(GRAPH_MARK, Bun.escapeHTML(base_url));
+  const html = page.html.replaceAll(GRAPH_MARK, escapedHtml(base_url));
   // D-275: the library of the API reference sets style attributes, which a nonce cannot allow. The page of the API reference may read the API
   // documents, but no data of a world.
   return pageResponse({ ...page, html }, nonce, ["style-src-attr 'unsafe-inline'", `connect-src 'self' ${new URL(base_url).origin}`]);

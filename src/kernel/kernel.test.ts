@@ -5,7 +5,7 @@ import { catalogue, type ErrorEntry, GraphError, invalidParameter, unsupportedRe
 import { isNodeId, nodeId } from "./ids.ts";
 import { PortRegistry } from "./ports.ts";
 import { parseSelection, type Selection, selectionText } from "./selection.ts";
-import { codePointCount, detached, foldCase, isStorableText, trimmedEnd, withoutCitations } from "./text.ts";
+import { codePointCount, detached, escapedHtml, foldCase, isStorableText, trimmedEnd, withoutCitations } from "./text.ts";
 import { formatVersion, parseVersion } from "./versions.ts";
 
 describe("kernel", () => {
@@ -97,6 +97,10 @@ test("a summary loses only its citations", () => {
 test("a repeated character is removed only from the end of a text", () => {
   expect(["a/b//", "a", "/", "//", "", "/a"].map((text) => trimmedEnd(text, "/"))).toEqual(["a/b", "a", "", "", "", "/a"]);
   expect([detached("ä𝄞"), detached("")]).toEqual(["ä𝄞", ""]);
+});
+
+test("a text in a page is no markup, and ends no attribute", () => {
+  expect(escapedHtml(`<b class="x" id='y'>Tom & Ada</b>`)).toBe("&lt;b class=&quot;x&quot; id=&#x27;y&#x27;&gt;Tom &amp; Ada&lt;/b&gt;");
 });
 
 /** The characters with the status F in CaseFolding.txt, each with its folding. */

@@ -22,6 +22,11 @@ export function trimmedEnd(text: string, character: string): string {
   return text.slice(0, end);
 }
 
+const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;" };
+
+/** Escapes a text for the content of HTML and for the values of attributes. */
+export const escapedHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] as string);
+
 /** Returns the number of Unicode code points in the text. The limits for the length of names count code points. */
 export function codePointCount(text: string): number {
   let count = 0;

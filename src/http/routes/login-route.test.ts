@@ -37,7 +37,7 @@ test("D-381: a person logs in with a page without scripts, which nothing can fra
   );
   expect(String(cookie)).toMatch(/^plaza_login=[\w-]{32}; HttpOnly; SameSite=Lax; Path=\/$/);
   expect(html).not.toMatch(/<script|<b>|<Shop>| on\w+=/);
-  expect(html).toContain("Ada &#34;&#60;b&#62;&#34;");
+  expect(html).toContain("Ada &quot;&lt;b&gt;&quot;");
   const fields = new URLSearchParams({ form_token: tokenIn(html), person: "3001", scope: "email", action: "allow" });
   const headers = { cookie: String(cookie).split(";")[0] ?? "" };
   const answer = await ask("/v26.0/dialog/oauth", { method: "POST", body: fields, headers });
@@ -68,7 +68,7 @@ test("D-381: a wrong request gets a page that says what to do, and no redirect",
   const wrong = await ask(`/${dialog("https://evil.example/<x>")}`);
   const html = await wrong.text();
   expect([wrong.status, wrong.headers.get("location"), wrong.headers.get("set-cookie")]).toEqual([400, null, null]);
-  expect(html).toContain("redirect_uri is not one of the addresses of app 1001: https://evil.example/&#60;x&#62;. Add exactly this address");
+  expect(html).toContain("redirect_uri is not one of the addresses of app 1001: https://evil.example/&lt;x&gt;. Add exactly this address");
 });
 
 test("D-381, D-383: the host of the alternate flow has the dialog at its own address, for accounts", async () => {

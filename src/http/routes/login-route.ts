@@ -1,5 +1,6 @@
 /** Serves the login dialog as a page (D-381), at `/dialog/oauth` of the main host and at `/oauth/authorize` of the host of the alternate flow. */
 import { answerDialog, type Form, openDialog, PEOPLE_SHOWN_MAX, type SignInPage } from "#features/login";
+import { escapedHtml } from "#kernel/text";
 import { randomSecret, realNowMs } from "#system";
 import type { PageRoute, RouteDestination } from "./extra-routes.ts";
 
@@ -92,7 +93,7 @@ const pageOf = (title: string, nonce: string, body: string, style = ""): string 
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <title>${title}</title><style nonce="${nonce}">${STYLE}${style}</style></head><body><main>${body}</main></body></html>`;
 
-const problemPage = (text: string, nonce: string): string => pageOf("Login", nonce, `<h1>This login cannot continue</h1><p>${escaped(text)}</p>`);
+const problemPage = (text: string, nonce: string): string => pageOf("Login", nonce, `<h1>This login cannot continue</h1><p>${escapedHtml(text)}</p>`);
 
 /**
  * Returns styles that hide the checkboxes of those permissions that the dialog does not request from the chosen person. The server itself checks
@@ -111,7 +112,7 @@ function formPage(form: Form, nonce: string): string {
   const { app, people, scopes, form_token, isSignedIn } = form;
   const choices = people.map(({ id, name, declined }, at) => {
     const note = declined.length === 0 ? "" : `; declined before: ${declined.join(", ")}`;
-    return `<label><input type="radio" name="person" id="p${id}" value="${id}"${at === 0 ? " checked" : ""}> ${escaped(name)} <small>${id}${note}</small></label>`;
+    return `<label><input type="radio" name="person" id="p${id}" value="${id}"${at === 0 ? " checked" : ""}> ${escapedHtml(name)} <small>${id}${note}</small></label>`;
   });
   const hasDeclined = people.some(({ declined }) => declined.length > 0);
   const further = `<label>Another person, by id <input name="person_id" inputmode="numeric" pattern="[0-9]*" autocomplete="off"></label>`;
@@ -122,9 +123,9 @@ function formPage(form: Form, nonce: string): string {
   return pageOf(
     "Log in",
     nonce,
-    `<h1>Log in to ${escaped(app === "" ? "the app" : app)}</h1>
-<form method="post"><input type="hidden" name="form_token" value="${escaped(form_token)}">
-${isSignedIn ? people.map(({ id, name }) => `<p>You are ${escaped(name)} <small>${id}</small></p>`).join("") : `<fieldset><legend>Who are you?</legend>${choices.join("")}${people.length === PEOPLE_SHOWN_MAX || people.length === 0 ? further : ""}</fieldset>`}
+    `<h1>Log in to ${escapedHtml(app === "" ? "the app" : app)}</h1>
+<form method="post"><input type="hidden" name="form_token" value="${escapedHtml(form_token)}">
+${isSignedIn ? people.map(({ id, name }) => `<p>You are ${escapedHtml(name)} <small>${id}</small></p>`).join("") : `<fieldset><legend>Who are you?</legend>${choices.join("")}${people.length === PEOPLE_SHOWN_MAX || people.length === 0 ? further : ""}</fieldset>`}
 ${asked.length === 0 ? "" : `<fieldset class="asked"><legend>The app may have</legend>${asked.join("")}</fieldset>`}
 <button name="action" value="allow">Continue</button><button name="action" value="cancel" formnovalidate>Cancel</button></form>
 <p><small>${isSignedIn ? "" : "This is a sandbox, so you choose who you are. "}Clear a permission to decline it.${
@@ -133,5 +134,3 @@ ${asked.length === 0 ? "" : `<fieldset class="asked"><legend>The app may have</l
     isSignedIn ? "" : hiddenBoxes(form),
   );
 }
-
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);

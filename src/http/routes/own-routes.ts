@@ -1,5 +1,6 @@
 /** The server's own routes on the graph's port, which are not part of the graph (operating.md). */
 import type { RequestDeps } from "#graph/pipeline/handle-request";
+import { escapedHtml } from "#kernel/text";
 import type { SurfaceAddress } from "../destinations/destinations.ts";
 import type { ExtraRoutes, RouteHandler } from "./extra-routes.ts";
 import { asyncapiRoute, openapiRoute } from "./openapi-route.ts";
@@ -22,7 +23,7 @@ export const ownRoutes = (deps: RequestDeps, surfaces: readonly SurfaceAddress[]
 const homeRoute =
   (newestVersion: () => string): RouteHandler =>
   (_, { baseUrl }) => {
-    const base = escaped(baseUrl);
+    const base = escapedHtml(baseUrl);
     const body = `<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Plaza</title>
 <style>body{font:16px/1.5 system-ui,sans-serif;max-width:42rem;margin:3rem auto;padding:0 1rem}code{background:#8882;padding:.1em .3em}</style>
@@ -46,5 +47,3 @@ const HTML_HEADERS = {
   // A cache must distinguish requests by the header Accept, because clients that are not browsers get the error for an unknown path at `/`.
   vary: "Accept",
 };
-
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);

@@ -3,6 +3,7 @@ import { findSegment, openPlayer, type PlaybackRefusal, readPlaylist, type Viewe
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import { countryOf } from "#graph/schema/formats";
 import { unknownPath } from "#kernel/errors";
+import { escapedHtml } from "#kernel/text";
 import { randomSecret, sleepMs } from "#system";
 import { refusal } from "../refusals.ts";
 import type { RouteDestination, RouteHandler } from "./extra-routes.ts";
@@ -149,16 +150,14 @@ interface PageResponse {
 /** Makes the page of the player. `nonce` is a random value. `library` and `source` are addresses relative to the page. */
 function playerPage(title: string | null, library: string, source: string, nonce: string): PageResponse {
   const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
-<title>${escaped(title ?? "Live video")}</title><style nonce="${nonce}">${STYLE}</style></head><body>
-<video controls muted autoplay playsinline data-source="${escaped(source)}"></video><p>The video begins soon.</p>
-<script nonce="${nonce}" src="${escaped(library)}"></script><script nonce="${nonce}">${SCRIPT}</script></body></html>`;
+<title>${escapedHtml(title ?? "Live video")}</title><style nonce="${nonce}">${STYLE}</style></head><body>
+<video controls muted autoplay playsinline data-source="${escapedHtml(source)}"></video><p>The video begins soon.</p>
+<script nonce="${nonce}" src="${escapedHtml(library)}"></script><script nonce="${nonce}">${SCRIPT}</script></body></html>`;
   const sources = ["default-src 'none'", "connect-src 'self'", "media-src 'self' blob:", `script-src 'nonce-${nonce}'`, `style-src 'nonce-${nonce}'`];
   return { html, contentSecurityPolicy: `${sources.join("; ")}; base-uri 'none'; form-action 'none'` };
 }
 
 function refusalPage(text: string): PageResponse {
-  const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Video</title></head><body><p>${escaped(text)}</p></body></html>`;
+  const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Video</title></head><body><p>${escapedHtml(text)}</p></body></html>`;
   return { html, contentSecurityPolicy: "default-src 'none'; base-uri 'none'; form-action 'none'" };
 }
-
-const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");

@@ -1,5 +1,6 @@
 /** Makes the addresses of a live video: the address for its encoder, and the address of its player. */
 import type { World } from "#graph/worlds/world";
+import { escapedHtml } from "#kernel/text";
 
 /** The address to which an encoder sends. Only the response to the request that creates the stream key contains this address (D-51). */
 export interface StreamAddress {
@@ -47,10 +48,7 @@ const heightOf = ({ feed_width, feed_height }: Shown): number =>
 
 /** C2, LIVE-3: returns the HTML that embeds the player. */
 export const embedHtml = (baseUrl: string, video: Shown): string =>
-  `<iframe src="${escaped(playerUrl(baseUrl, video.id))}" width="${WIDTH}" height="${heightOf(video)}" style="border:none;overflow:hidden" scrolling="no" frameborder="0" allow="autoplay; encrypted-media; fullscreen; picture-in-picture" allowfullscreen="true"></iframe>`;
-
-/** Escapes an address for HTML, because the host in the address comes from the request. */
-const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  `<iframe src="${escapedHtml(playerUrl(baseUrl, video.id))}" width="${WIDTH}" height="${heightOf(video)}" style="border:none;overflow:hidden" scrolling="no" frameborder="0" allow="autoplay; encrypted-media; fullscreen; picture-in-picture" allowfullscreen="true"></iframe>`;
 
 /** D-51: the stream addresses that responses contain, by request. This map has entries only for requests that created a stream key. */
 const shownOnce = new WeakMap<object, StreamAddress>();
