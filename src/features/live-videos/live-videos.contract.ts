@@ -1,5 +1,5 @@
 import { type TSchema, Type } from "typebox";
-import { pageSet } from "#features/pages/api";
+import { pageField, pageSet } from "#features/pages/api";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
 import { having, PROBLEM } from "#graph/schema/schema-node";
 import { closedMap, worldId, worldTime } from "#graph/worlds/file/schema-words";
@@ -28,19 +28,6 @@ const target = Type.Object({
 
 const point = Type.Object({ latitude: Type.Number(), longitude: Type.Number() });
 const placeSchema = Type.Object({ id: Type.Optional(Type.String()), location: Type.Optional(point) });
-
-/**
- * The field `page` of a video is the original page of the video. A page that shares a video also lists the video, so the original page of a listed
- * video may be another page.
- */
-function pageOf(policy: Field["policy"]): Field<LiveVideoRow> {
-  const set = pageSet(policy, ["id", "name"]);
-  return {
-    schema: Type.Object({ id: Type.String(), name: Type.Optional(Type.String()) }),
-    policy,
-    nested: { type: "page", set: () => set, load: async (_request, _reader, rows) => rows.map(({ page }) => ({ id: page })) },
-  };
-}
 
 /** LIVE-25: the field that lists the other pages that show a video. */
 function crosspostedPagesOf(policy: Field["policy"]): Field<LiveVideoRow> {
@@ -98,7 +85,8 @@ function videoFields(policy: Field["policy"]) {
     // D-115: a broadcast has `end_reason` only if it ended although nobody ended it.
     end_reason: plain(Type.Union(endReasons.map((reason) => Type.Literal(reason)))),
     permalink_url: { ...text, of: ({ id }, { graphRequest }) => playerUrl(graphRequest.baseUrl, id) },
-    page: pageOf(policy),
+    // The original page of a video, which may be another page than the one that lists the video (LIVE-25).
+    page: pageField(policy),
     crossposted_pages: crosspostedPagesOf(policy),
     stream_url: stream("stream_url"),
     secure_stream_url: stream("secure_stream_url"),

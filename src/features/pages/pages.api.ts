@@ -7,6 +7,7 @@ import type { Field, FieldSet } from "#graph/contract/operation";
 import type { NodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
+import type { Row } from "#storage/sql";
 
 interface PagePort {
   findName(reader: Reader, page: NodeId): Promise<string | undefined>;
@@ -63,12 +64,12 @@ export function pageSet(policy: Policy, defaults: readonly string[]): FieldSet {
   return { fields: { id: text, name }, defaults };
 }
 
-/** Returns the field `page` of nodes that belong to a page. `policy` is the policy of the node type. */
-export function pageField(policy: Policy): Field {
+/** Returns the field `page` of nodes whose rows have the id of a page. `policy` is the policy of the node type. */
+export function pageField<R extends Row & { readonly page: string }>(policy: Policy): Field<R> {
   const set = pageSet(policy, ["id", "name"]);
   return {
     schema: Type.Object({ id: Type.String(), name: Type.Optional(Type.String()) }),
     policy,
-    nested: { type: "page", set: () => set, load: async ({ node }, _reader, rows) => rows.map(() => ({ id: node.owner })) },
+    nested: { type: "page", set: () => set, load: async (_request, _reader, rows) => rows.map(({ page }) => ({ id: page })) },
   };
 }
