@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { exportWorld, importWorld, sectionsOf } from "#graph/worlds/file/import-export";
 import { openPlaza } from "#harness/plaza";
-import { findAppNames } from "../../src/features/apps/apps.store.ts";
-import { findPageNames } from "../../src/features/pages/pages.store.ts";
+import { appTable } from "../../src/features/apps/apps.store.ts";
+import { pageTable } from "../../src/features/pages/pages.store.ts";
 import { findUsernames } from "../../src/features/social-accounts/social-accounts.store.ts";
 import { scrambled } from "./scrambled-world.ts";
 
@@ -34,8 +34,8 @@ for (const id of ids)
   });
 
 test.each([
-  ["apps", { name: "First" }, findAppNames],
-  ["pages", { name: "First" }, findPageNames],
+  ["apps", { name: "First" }, appTable.findNames],
+  ["pages", { name: "First" }, pageTable.findNames],
   ["social_accounts", { username: "First" }, findUsernames],
 ])("its name is found among %s", async (key, named, find) => {
   const { world: own } = await openPlaza({ world: { [key]: [{ id: "1", ...named }] } });

@@ -3,7 +3,6 @@ import { appFact } from "#auth/tokens";
 import { nodeTable } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Migration, Reader, Transaction } from "#storage/database";
-import { allWithIds } from "#storage/id-lists";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import { type Row, sql } from "#storage/sql";
 
@@ -67,14 +66,6 @@ export const appTable = nodeTable<AppRow>({
 export async function findApp(reader: Reader, id: string): Promise<AppFacts | undefined> {
   const row = await appTable.find(reader, id);
   return row === undefined ? undefined : recordOf(row);
-}
-
-const appNames = sql`SELECT CAST(a.id AS TEXT) AS id, a.name FROM apps a WHERE a.id > 0`;
-
-/** Returns a map from the ids of apps to their names. The map leaves out the ids of missing apps. */
-export async function findAppNames(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const rows = await allWithIds<Pick<AppRow, "id" | "name">>(reader, appNames, "a.id", ids);
-  return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
 export async function listApps(reader: Reader, page: PageRequest): Promise<ListPage<AppFacts>> {

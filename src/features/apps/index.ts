@@ -5,7 +5,7 @@ import { serveWrite } from "#graph/contract/operation";
 import { appNode, readApp, updateApp } from "./apps.contract.ts";
 import { handleUpdateApp } from "./apps.handlers.ts";
 import { countOthers, opensAny, resealJob, scheduleReseal } from "./apps.reseal.ts";
-import { type AppRow, appMigrations, appTable, deleteRolesOfPerson, findApp, findAppNames, recordMarketingUse, rolesOf } from "./apps.store.ts";
+import { type AppRow, appMigrations, appTable, deleteRolesOfPerson, findApp, recordMarketingUse, rolesOf } from "./apps.store.ts";
 import { appSection } from "./apps.world.ts";
 
 export const apps = defineFeature({
@@ -24,7 +24,7 @@ export const apps = defineFeature({
   onOwnerDeleted: deleteRolesOfPerson,
   needs: ["webhook_subscription", "webhook_subscription_writes"],
   ports: () => ({
-    app: { findFacts: findApp, findNames: findAppNames, rolesOf },
+    app: { findFacts: findApp, findNames: appTable.findNames, rolesOf },
     app_writes: { recordMarketingUse },
     sealed_values: { schedule: scheduleReseal, countOthers, opensAny },
   }),

@@ -24,6 +24,7 @@ export interface MicroblogUser extends Row {
 export const microblogUserTable = nodeTable<MicroblogUser>({
   table: "microblog_users",
   nodeType: "microblog_user",
+  nameColumn: "username",
   ids: ["user_id"],
   columns: ["username"],
 });

@@ -3,7 +3,7 @@
 import { defineFeature } from "#graph/contract/feature";
 import { namedNode } from "#graph/contract/named-node";
 import { pageMessaging, pageNodePolicy } from "./pages.api.ts";
-import { deleteRolesOfUser, findPageNames, findRole, hasPerson, hasRoleOnAny, listPagesOfUser, pageMigrations, pageTable } from "./pages.store.ts";
+import { deleteRolesOfUser, findRole, hasPerson, hasRoleOnAny, listPagesOfUser, pageMigrations, pageTable } from "./pages.store.ts";
 import { erasePerson, pageSection } from "./pages.world.ts";
 
 export const pages = defineFeature({
@@ -23,7 +23,7 @@ export const pages = defineFeature({
     page: {
       hasPerson,
       findName: async (reader, page) => (await pageTable.find(reader, page))?.name,
-      findNames: findPageNames,
+      findNames: pageTable.findNames,
       pagesOf: listPagesOfUser,
     },
   }),

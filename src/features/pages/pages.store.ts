@@ -2,7 +2,7 @@ import { type PageRole, pageRoleFact, pageRoleKey } from "#auth/page-policies";
 import { deleteNode, insertNode, nodeTable } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Migration, Reader, Transaction } from "#storage/database";
-import { allWithIds, withIds } from "#storage/id-lists";
+import { withIds } from "#storage/id-lists";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, sql } from "#storage/sql";
 
@@ -41,14 +41,6 @@ export interface UserRole extends PageRole {
 }
 
 export const pageTable = nodeTable<PageRow>({ table: "pages", nodeType: "page", columns: ["name"] });
-
-const selectAll = append(pageTable.select, "WHERE t.id > 0");
-
-/** Returns a map from the ids of pages to their names. The map leaves out an id that is not the id of a page. */
-export async function findPageNames(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const rows = await allWithIds<PageRow>(reader, selectAll, "t.id", ids);
-  return new Map(rows.map(({ id, name }) => [id, name]));
-}
 
 const byPageOfUser = { columns: ["r.page"], direction: "ascending", keyOf: ({ id }: PageRow) => [id] } as const;
 

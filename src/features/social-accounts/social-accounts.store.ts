@@ -1,7 +1,6 @@
 import { deleteNode, insertNode, nodeTable } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Migration, Reader, Transaction } from "#storage/database";
-import { allWithIds } from "#storage/id-lists";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import { append, type Row, sql } from "#storage/sql";
 import { type SocialAccountFacts, socialAccountFact } from "./social-accounts.api.ts";
@@ -40,6 +39,7 @@ interface AccountRow extends Row {
 const table = nodeTable<AccountRow>({
   table: "social_accounts",
   nodeType: "social_account",
+  nameColumn: "username",
   ids: ["social_scoped_id", "page", "user_id"],
   columns: ["username", "is_professional", "app_connections"],
   fact: socialAccountFact,
@@ -50,13 +50,7 @@ export async function findSocialAccount(reader: Reader, id: string): Promise<Soc
   return row === undefined ? undefined : accountOf(row);
 }
 
-const usernames = sql`SELECT CAST(a.id AS TEXT) AS id, a.username FROM social_accounts a WHERE a.id > 0`;
-
-/** Returns a map from the ids of accounts to their usernames. The map leaves out the ids of missing accounts. */
-export async function findUsernames(reader: Reader, accounts: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const rows = await allWithIds<{ id: string; username: string }>(reader, usernames, "a.id", accounts);
-  return new Map(rows.map(({ id, username }) => [id, username]));
-}
+export const findUsernames = table.findNames;
 
 export async function listSocialAccounts(reader: Reader, page: PageRequest): Promise<ListPage<SocialAccountFacts>> {
   const found = await table.list(reader, page);

@@ -5,6 +5,7 @@
 import type { NodeRef } from "#auth/token";
 import { type IdMinter, type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
+import { allWithIds } from "#storage/id-lists";
 import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { append, placeholders, type Row, type Sql, sql } from "#storage/sql";
 
@@ -130,11 +131,17 @@ export function keyedTable<R extends Row>({ table, nodeType, ids = [], columns, 
  * Makes the table for nodes that are found by their id alone. The nodes own themselves, such as pages, unless `owner` is the column of `ids` that has the
  * id of the owner.
  */
-export function nodeTable<R extends Row>({ owner = "id", ...parts }: TableParts & { readonly owner?: string }) {
+export function nodeTable<R extends Row>({ owner = "id", nameColumn = "name", ...parts }: TableParts & { owner?: string; nameColumn?: string }) {
   const { findBy, removeBy, ...table } = keyedTable<R>(parts, ["id"], owner);
+  const names: Sql = { query: { text: `SELECT CAST(t.id AS TEXT) AS id, t.${nameColumn} AS name FROM ${parts.table} t WHERE t.id > 0` }, values: [] };
   return {
     ...table,
     find: (reader: Reader, id: string): Promise<R | undefined> => findBy(reader, [id]),
+    /** Returns a map from ids to the names of the nodes. The map leaves out ids of missing nodes, and of nodes of another type. */
+    async findNames(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+      const rows = await allWithIds<{ id: string; name: string }>(reader, names, "t.id", ids);
+      return new Map(rows.map(({ id, name }) => [id, name]));
+    },
     /** Deletes a node. Returns false if the node does not exist. */
     remove: (tx: Transaction, id: string): Promise<boolean> => removeBy(tx, [id], id),
   };
