@@ -3,13 +3,12 @@
  * the option before the cursor, or commands, options and arguments.
  */
 import type { Argument, Command, Option } from "commander";
+import { eventNames } from "#control/client/triggered";
 import { buildRegistry } from "#main";
 
 /** Returns the script that `plaza completion <shell>` prints. */
 export function completionScript(shell: "bash" | "zsh" | "fish", plaza: Command): string {
-  const { all } = buildRegistry().webhookFields;
-  const event = [...new Set(all.flatMap(({ object, field }) => [field, `${object}.${field}`]))];
-  const commands = commandWords(plaza, { event });
+  const commands = commandWords(plaza, { event: eventNames(buildRegistry().webhookFields.all) });
   switch (shell) {
     case "bash":
       return bash(commands);

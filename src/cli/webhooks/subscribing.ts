@@ -4,7 +4,7 @@
  */
 import { ConfigProblem } from "#config/config";
 import { ControlRefusal, type ControlRequests, entriesOf } from "#control/client/requests";
-import { nodesOf } from "#control/client/triggered";
+import { eventNames, nodesOf } from "#control/client/triggered";
 import { suggestion } from "#kernel/suggestion";
 import type { WebhookField, WebhookObject } from "#webhooks/catalogue/field";
 
@@ -37,10 +37,8 @@ export function fieldsNamed(names: string, all: readonly WebhookField[]): Fields
   const chosen = new Set<WebhookField>();
   for (const name of names.split(",").map((one) => one.trim())) {
     const found = all.filter(({ object, field }) => name === "*" || name === field || name === `${object}.${field}` || name === `${object}.*`);
-    if (found.length === 0) {
-      const known = [...new Set(all.flatMap(({ object, field }) => [field, `${object}.${field}`]))];
-      throw new ConfigProblem("--events", `there is no event ${name}${suggestion(name, known)}; plaza trigger --list shows all events`);
-    }
+    if (found.length === 0)
+      throw new ConfigProblem("--events", `there is no event ${name}${suggestion(name, eventNames(all))}; plaza trigger --list shows all events`);
     for (const one of found) chosen.add(one);
   }
   return Object.fromEntries(

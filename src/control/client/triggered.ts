@@ -38,9 +38,11 @@ export function lineOf({ id, app, callback, status, reason, attempts }: Delivery
 export function fieldOf(all: readonly WebhookField[], event: string): WebhookField {
   const found = all.find(({ object, field }) => event === `${object}.${field}`) ?? all.find(({ field }) => event === field);
   if (found !== undefined) return found;
-  const names = [...new Set(all.flatMap(({ object, field }) => [field, `${object}.${field}`]))];
-  throw new WrongParameter("event", `there is no event ${event}${suggestion(event, names)}`);
+  throw new WrongParameter("event", `there is no event ${event}${suggestion(event, eventNames(all))}`);
 }
+
+/** The names by which a caller can choose one of the events. */
+export const eventNames = (all: readonly WebhookField[]): string[] => [...new Set(all.flatMap(({ object, field }) => [field, `${object}.${field}`]))];
 
 /** Finds the id of the world's first account, page or catalog that can have events of the object. */
 export async function anyEntityOf(control: ControlRequests, object: WebhookField["object"]): Promise<string> {

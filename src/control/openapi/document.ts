@@ -7,7 +7,7 @@ import { type PlainSchema, returnedSchema, sentSchema } from "#graph/schema/publ
 import { hasIdentity } from "#graph/worlds/file/import-export";
 import { ownSchemas } from "#graph/worlds/settings";
 import { tokenEntry } from "#graph/worlds/tokens";
-import { entryName, errorResponses, errorSchema, responsesOf, schemaRef } from "./responses.ts";
+import { entryName, errorResponses, errorSchema, json, responsesOf, schemaRef } from "./responses.ts";
 
 export function openapiOf(routes: readonly ControlRoute[], sections: readonly WorldSection[], serverUrl: string): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {};
@@ -109,8 +109,6 @@ const queryParameters = ({ query }: ControlRoute) =>
 
 /** The schemas of a request's body, by media type. */
 type Content = Readonly<Record<string, { readonly schema: PlainSchema }>>;
-
-const json = (schema: PlainSchema): Content => ({ "application/json": { schema } });
 
 /** The schema of a world file. A world file may be null, because YAML reads a file with only comments as null. */
 const worldFile: PlainSchema = { anyOf: [schemaRef("world_file"), { type: "null" }] };

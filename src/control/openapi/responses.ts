@@ -60,7 +60,7 @@ const errorProperties: PlainSchema = {
 };
 export const errorSchema: PlainSchema = { type: "object", required: ["error"], properties: errorProperties };
 
-const json = (schema: PlainSchema) => ({ "application/json": { schema } });
+export const json = (schema: PlainSchema) => ({ "application/json": { schema } });
 const refusalOf = ({ why, headers }: Refusal, schema: PlainSchema): PlainSchema => ({
   description: why,
   ...(headers === undefined ? {} : { headers }),
