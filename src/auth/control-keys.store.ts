@@ -3,7 +3,7 @@
  * were replaced. The times in the rows of keys are real time in Unix ms.
  */
 import type { Reader, Transaction } from "#storage/database";
-import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, sql } from "#storage/sql";
 
 export interface ControlKeyRow extends Row {
@@ -23,7 +23,7 @@ export function findControlKey(reader: Reader, hash: string): Promise<ControlKey
     SELECT k.hash, CAST(k.id AS TEXT) AS id, k.name, k.access, k.world, k.created_ms, k.expires_ms FROM control_keys k WHERE k.hash = ${hash}`);
 }
 
-const newestFirst = { columns: ["k.id"], direction: "descending", keyOf: (row: ControlKeyRow) => [row.id] } as const;
+const newestFirst = ordered("descending", "k.id");
 
 export function listControlKeys(reader: Reader, page: PageRequest): Promise<ListPage<ControlKeyRow>> {
   return readPage<ControlKeyRow>(

@@ -1,6 +1,6 @@
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, sql } from "#storage/sql";
 import type { Token, TokenKind } from "./token.ts";
 
@@ -30,7 +30,7 @@ export async function findTokenByHash(reader: Reader, hash: string): Promise<Tok
   return row === undefined ? undefined : tokenOf(row);
 }
 
-const byId = { columns: ["t.id"], direction: "descending", keyOf: (row: TokenRow) => [row.id] } as const;
+const byId = ordered("descending", "t.id");
 
 export async function listTokens(reader: Reader, page: PageRequest): Promise<ListPage<Token>> {
   const found = await readPage<TokenRow>(reader, append(tokenRows, "WHERE t.id > 0 AND t.copy_of = 0"), byId, page);

@@ -1,6 +1,6 @@
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, type SqlValue, sql } from "#storage/sql";
 import { fieldsOfText } from "./product-feeds.items.ts";
 
@@ -34,7 +34,7 @@ interface StoredRow extends Row {
 
 const itemOf = ({ id, retailer_id, item }: StoredRow): ItemRow => ({ ...fieldsOfText(item), id, retailer_id });
 
-const newestFirst = { columns: ["i.id"], direction: "descending", keyOf: (row: StoredRow) => [row.id] } as const;
+const newestFirst = ordered("descending", "i.id");
 
 /**
  * Lists the items of the generation that the feed shows. The list is read with one SQL statement, so that no page mixes the items of two generations.

@@ -1,5 +1,5 @@
 import type { Reader, Transaction } from "#storage/database";
-import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, sql } from "#storage/sql";
 
 /** A callback, which is one URL of one app. Each callback has its own queue of deliveries. */
@@ -42,7 +42,7 @@ export function findCallback(reader: Reader, id: string): Promise<CallbackRow | 
   return reader.get<CallbackRow>(append(callbacks, "AND c.id = ?", [id]));
 }
 
-const oldestFirst = { columns: ["c.id"], direction: "ascending", keyOf: (row: CallbackRow) => [row.id] } as const;
+const oldestFirst = ordered("ascending", "c.id");
 
 export function listCallbacks(reader: Reader, page: PageRequest): Promise<ListPage<CallbackRow>> {
   return readPage<CallbackRow>(reader, callbacks, oldestFirst, page);

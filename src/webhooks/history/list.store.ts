@@ -1,7 +1,7 @@
 /** The statements that list and replay deliveries for people. A delivery that joined another delivery's POST is not listed itself. */
 import type { Reader, Transaction } from "#storage/database";
 import { allWithIds } from "#storage/id-lists";
-import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, type SqlValue, sql } from "#storage/sql";
 
 export interface DeliveryRow extends Row {
@@ -23,7 +23,7 @@ export interface DeliveryRow extends Row {
   time_ms: number;
 }
 
-const newestFirst = { columns: ["d.id"], direction: "descending", keyOf: (row: DeliveryRow) => [row.id] } as const;
+const newestFirst = ordered("descending", "d.id");
 
 const columns = sql`
   SELECT CAST(d.id AS TEXT) AS id, CAST(d.app AS TEXT) AS app, CAST(d.callback AS TEXT) AS callback, c.url, d.status, d.members, d.retry_due_ms, d.attempts,

@@ -2,7 +2,7 @@
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, type Sql, sql } from "#storage/sql";
 import { isDevice } from "../intake/parse-request.ts";
 import { allInList } from "../log/rows.store.ts";
@@ -29,7 +29,7 @@ export async function findAd(reader: Reader, app: NodeId, id: string): Promise<A
   return row === undefined ? undefined : adOf(row);
 }
 
-const byId = { columns: ["a.id"], direction: "ascending", keyOf: (row: AdRow) => [row.id] } as const;
+const byId = ordered("ascending", "a.id");
 
 export async function listAds(reader: Reader, page: PageRequest): Promise<ListPage<Ad>> {
   const found = await readPage<AdRow>(reader, selectAds("1", LARGEST_ID), byId, page);

@@ -132,11 +132,7 @@ export const listEventsFrom = (reader: Reader, app: NodeId, request: number, pos
     append(eventsOf(app), "AND (e.request, e.position) >= (?, ?) ORDER BY e.request, e.position LIMIT ?", [request, position, limit]),
   );
 
-const newestFirst = {
-  columns: ["e.request", "e.position"],
-  direction: "descending",
-  keyOf: (row: EventRow) => [String(row.request), String(row.position)],
-} as const;
+const newestFirst = ordered("descending", "e.request", "e.position");
 
 export interface LogFilter {
   readonly name: string | undefined;
@@ -151,7 +147,7 @@ export interface LogFilter {
  */
 export async function listEvents(reader: Reader, app: NodeId, { name, since }: LogFilter, page: PageRequest): Promise<ListPage<EventRow>> {
   const all = eventsOf(app);
-  if (name === undefined && since === undefined) return readPage(reader, all, newestFirst, page);
+  if (name === undefined && since === undefined) return readPage<EventRow>(reader, all, newestFirst, page);
   const end = await findScanEnd(reader, app, page.after);
   const arrived = append(all, "AND e.request >= ? AND e.received >= ?", [end?.request ?? 0, since ?? 0]);
   const found = await readPage<EventRow>(reader, name === undefined ? arrived : append(arrived, "AND e.name = ?", [name]), newestFirst, page);

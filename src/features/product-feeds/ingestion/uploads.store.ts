@@ -1,7 +1,7 @@
 import { deleteNode, insertMinted, insertNode } from "#graph/worlds/nodes.store";
 import { type IdMinter, type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Sql, sql } from "#storage/sql";
 import type { FeedFormat } from "../formats/rows.ts";
 import type { UploadCounts, UploadRow, UploadStatus } from "./upload.ts";
@@ -15,7 +15,7 @@ const selectUploads = (feed: string) => sql`
 export const findUpload = (reader: Reader, feed: string, n: number): Promise<UploadRow | undefined> =>
   reader.get<UploadRow>(append(selectUploads(feed), "AND u.n = ?", [n]));
 
-const newestFirst = { columns: ["u.n"], direction: "descending", keyOf: (row: UploadRow) => [String(row.n)] } as const;
+const newestFirst = ordered("descending", "u.n");
 
 export const listUploadsOfFeed = (reader: Reader, feed: string, page: PageRequest): Promise<ListPage<UploadRow>> =>
   readPage<UploadRow>(reader, selectUploads(feed), newestFirst, page);

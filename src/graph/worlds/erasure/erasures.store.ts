@@ -1,6 +1,6 @@
 /** The stored erasures. The row of an erasure has only numbers, because the person's ids are erased, too. */
 import type { Reader, Transaction } from "#storage/database";
-import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, sql } from "#storage/sql";
 
 export interface ErasureRow extends Row {
@@ -26,7 +26,7 @@ export function findErasure(reader: Reader, id: string): Promise<ErasureRow | un
     SELECT CAST(p.id AS TEXT) AS id, p.started_ms, p.ended_ms, p.erased FROM person_erasures p WHERE p.id = ${id}`);
 }
 
-const newestFirst = { columns: ["p.id"], direction: "descending", keyOf: (row: ErasureRow) => [row.id] } as const;
+const newestFirst = ordered("descending", "p.id");
 
 export function listErasures(reader: Reader, page: PageRequest): Promise<ListPage<ErasureRow>> {
   return readPage<ErasureRow>(

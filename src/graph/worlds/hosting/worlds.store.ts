@@ -1,6 +1,6 @@
 /** The list of worlds, which is stored in the first world. All times in the list of worlds are real time. */
 import type { Reader, Transaction } from "#storage/database";
-import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, sql } from "#storage/sql";
 
 /** A world in the list of worlds. */
@@ -134,7 +134,7 @@ export async function hasWorld(reader: Reader, name: string): Promise<boolean> {
   return (await reader.get(sql`SELECT 1 AS one FROM worlds w WHERE w.name = ${name}`)) !== undefined;
 }
 
-const byName = { columns: ["w.name"], direction: "ascending", keyOf: (row: WorldRow) => [row.name] } as const;
+const byName = ordered("ascending", "w.name");
 
 export function listWorldRows(reader: Reader, page: PageRequest): Promise<ListPage<WorldRow>> {
   return readPage<WorldRow>(reader, sql`SELECT w.name, w.made_ms, w.database FROM worlds w WHERE w.name > ''`, byName, page);
