@@ -3,9 +3,9 @@
  * server that runs on the command's data. If no server runs, the command starts a control API in its own process.
  */
 import { ConfigProblem } from "#config/config";
-import { findConfigFile } from "#config/config-file";
+import { findConfigFile, readConfigOfCommand } from "#config/config-file";
 import { environment } from "#config/option";
-import { commandWarnings, readConfig } from "#config/read-config";
+import { commandWarnings } from "#config/read-config";
 import { environmentWithSecrets } from "#config/secret-files";
 import { findServer, isFolder } from "#config/server-files";
 import { type ControlRequests, type Endpoint, NO_PROXY, requestsTo } from "#control/client/requests";
@@ -87,7 +87,7 @@ const OWN_URL = "http://localhost";
 
 async function startOwnServer(given: Given, log: Log, { isKeyReplaced = false, makesData = false }: PrivateUse) {
   const [{ startControlAlone }, { settings }] = await Promise.all([import("#main"), import("#features")]);
-  const config = readConfig(given.data === undefined ? {} : { data: given.data }, environmentWithSecrets(), await findConfigFile(given), settings);
+  const config = await readConfigOfCommand(given, settings);
   if (!makesData && !hasData(config.data, "default"))
     throw new ConfigProblem("--data", `there is no data in ${config.data}; plaza start or plaza token create-app creates it`);
   if (!isKeyReplaced) return startControlAlone(config, log);

@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import type { Setting } from "#graph/contract/feature";
 import { readYaml } from "#graph/worlds/file/yaml";
-import { ConfigProblem } from "./config.ts";
+import { type Config, ConfigProblem } from "./config.ts";
 import { environment } from "./option.ts";
 import { optionsWith } from "./options.ts";
-import { type ConfigFile, optionsOfFile } from "./read-config.ts";
+import { type ConfigFile, optionsOfFile, readConfig, type Values } from "./read-config.ts";
+import { environmentWithSecrets } from "./secret-files.ts";
 
 const CONFIG_FILE = "plaza.config.yaml";
 
@@ -12,7 +13,7 @@ const CONFIG_FILE = "plaza.config.yaml";
  * Reads the config file that `--config` or PLAZA_CONFIG names. If neither is set, the function reads the config file in the working folder, and
  * returns undefined if that file does not exist. Throws `ConfigProblem`.
  */
-export async function findConfigFile({ config }: Readonly<Record<string, unknown>> = {}): Promise<ConfigFile | undefined> {
+export async function findConfigFile({ config }: Values = {}): Promise<ConfigFile | undefined> {
   const named = config ?? (environment().PLAZA_CONFIG || undefined);
   const path = String(named ?? CONFIG_FILE);
   const text = readText(path, named === undefined);
@@ -24,6 +25,12 @@ export async function findConfigFile({ config }: Readonly<Record<string, unknown
   if (typeof values !== "object" || Array.isArray(values)) throw new ConfigProblem(path, "must contain a map of options");
   return { path, values: values as Record<string, unknown> };
 }
+
+/**
+ * Reads the options of a command that opens the data itself. The command has no flags for options but `--data` and `--config`. Throws `ConfigProblem`.
+ */
+export const readConfigOfCommand = async (given: Values, settings: readonly Setting[]): Promise<Config> =>
+  readConfig(given.data === undefined ? {} : { data: given.data }, environmentWithSecrets(), await findConfigFile(given), settings);
 
 function readText(path: string, mayBeMissing: boolean): string | undefined {
   try {

@@ -2,9 +2,7 @@
 import { chmodSync, existsSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Config, ConfigProblem } from "#config/config";
-import { findConfigFile } from "#config/config-file";
-import { readConfig } from "#config/read-config";
-import { environmentWithSecrets } from "#config/secret-files";
+import { readConfigOfCommand } from "#config/config-file";
 import { settings } from "#features";
 import { isBucket } from "#recordings/recording-store";
 import { backUpWorlds, hasData } from "#storage/open";
@@ -22,7 +20,7 @@ const RECORDINGS = "recordings";
  */
 export async function backup(to: string, given: Given): Promise<number> {
   try {
-    const config = readConfig(given.data === undefined ? {} : { data: given.data }, environmentWithSecrets(), await findConfigFile(given), settings);
+    const config = await readConfigOfCommand(given, settings);
     requireFolder(config);
     requireEmpty(to);
     makeFolder(to);

@@ -5,11 +5,10 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Config, ConfigProblem } from "#config/config";
-import { findConfigFile } from "#config/config-file";
+import { findConfigFile, readConfigOfCommand } from "#config/config-file";
 import { listening } from "#config/listening";
 import { environment } from "#config/option";
-import { readConfig, variableWarnings } from "#config/read-config";
-import { environmentWithSecrets } from "#config/secret-files";
+import { variableWarnings } from "#config/read-config";
 import { isFolder } from "#config/server-files";
 import { type ServerStatus, statusOf } from "#control/client/status";
 import { type CheckedFile, checkFiles, worldFiles } from "#data-check";
@@ -47,7 +46,7 @@ export async function doctor(given: Given): Promise<number> {
 async function configOf(given: Given, findings: Finding[]): Promise<Config | undefined> {
   try {
     const file = await findConfigFile(given);
-    const config = readConfig(given.data === undefined ? {} : { data: given.data }, environmentWithSecrets(), file, settings);
+    const config = await readConfigOfCommand(given, settings);
     findings.push(ok(`configuration: ${file === undefined ? "no plaza.config.yaml in this folder" : `${file.path} is in order`}`));
     findings.push(...variableWarnings(environment(), settings).map((text) => warning(`configuration: ${text}`)));
     return config;

@@ -1,7 +1,5 @@
 /** `plaza migrate`: migrates the data of an earlier version before the servers of this version start (D-347). */
-import { findConfigFile } from "#config/config-file";
-import { environment } from "#config/option";
-import { readConfig } from "#config/read-config";
+import { readConfigOfCommand } from "#config/config-file";
 import { settings } from "#features";
 import { migrationsOf } from "#graph/worlds/open-world";
 import { buildRegistry } from "#main";
@@ -20,7 +18,7 @@ const LINE_EVERY_MS = 1_000;
 /** Migrates the data of all worlds. Resolves with the exit code. */
 export function migrateData(given: Given): Promise<number> {
   return exitCodeOf(async () => {
-    const config = readConfig(given.data === undefined ? {} : { data: given.data }, environment(), await findConfigFile(given), settings);
+    const config = await readConfigOfCommand(given, settings);
     const report = new ProgressLines();
     const databases = await databasesIn(config.data, migrationsOf(buildRegistry()), {
       ...{ version, databases: config.databases },
