@@ -3,8 +3,7 @@ import { Certificate } from "#config/certificate";
 import type { Admission, FeedGate, IngestConfig, ToIngest, ToServer, VideoName } from "#ingest/channel";
 import { RtmpPort } from "#ingest/rtmp-port";
 import { RecordingSpace } from "#recordings/recording-space";
-import { errorFields, Log } from "#telemetry/log";
-import { outliveStrayFailures } from "#telemetry/stray-failures";
+import { errorFields, Log, outliveStrayFailures } from "#telemetry/log";
 import { belongsToServer } from "./processes/child-processes.ts";
 import { FAILED } from "./terminal/output.ts";
 

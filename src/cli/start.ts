@@ -9,8 +9,7 @@ import { findServer } from "#config/server-files";
 import { settings } from "#features";
 import { type RunningPlaza, startPlaza } from "#main";
 import { isRunning } from "#storage/temporary-folder";
-import { Log } from "#telemetry/log";
-import { outliveStrayFailures } from "#telemetry/stray-failures";
+import { Log, outliveStrayFailures } from "#telemetry/log";
 import { endWhenAsked, nextSignal, outputClosed, report } from "./process-end.ts";
 import { note } from "./terminal/output.ts";
 

@@ -5,8 +5,7 @@ import { settings } from "#features";
 import type { UnservedNames } from "#graph/worlds/unserved";
 import type { InterceptedHosts } from "#http/intercept/intercepted-hosts";
 import { type RunningPlaza, startPlaza } from "#main";
-import { Log } from "#telemetry/log";
-import { outliveStrayFailures } from "#telemetry/stray-failures";
+import { Log, outliveStrayFailures } from "#telemetry/log";
 import { report } from "./process-end.ts";
 
 export interface TestServer {

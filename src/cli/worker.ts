@@ -6,9 +6,8 @@ import type { RequestEntry, RequestLog } from "#graph/worlds/request-log";
 import type { TakenNames } from "#graph/worlds/unserved";
 import { type RunningPlaza, startPlaza } from "#main";
 import { sleepMs } from "#system";
-import { errorFields, Log } from "#telemetry/log";
+import { errorFields, Log, outliveStrayFailures } from "#telemetry/log";
 import type { MetricsReport } from "#telemetry/metrics-report";
-import { outliveStrayFailures } from "#telemetry/stray-failures";
 import { belongsToServer } from "./processes/child-processes.ts";
 import { FAILED } from "./terminal/output.ts";
 

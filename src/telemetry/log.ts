@@ -123,3 +123,11 @@ const framesOf = ({ stack = "" }: Error): string =>
     .split("\n")
     .filter((line) => line.startsWith("    at "))
     .join("\n");
+
+/**
+ * Logs rejected promises that no code awaits; these are programmers' mistakes. The server continues to serve requests after such a mistake, because
+ * data change in transactions of the database, and not in the memory of this process.
+ */
+export function outliveStrayFailures(log: Log): void {
+  process.on("unhandledRejection", (error) => log.error(errorFields(error), "a promise was rejected that no code awaits"));
+}

@@ -1,6 +1,5 @@
 /** A program with a rejected promise that nobody awaits. The rejection must not end the program, which still runs a moment later. */
-import { Log } from "#telemetry/log";
-import { outliveStrayFailures } from "#telemetry/stray-failures";
+import { Log, outliveStrayFailures } from "#telemetry/log";
 
 const log = new Log({ level: "info", isPretty: false });
 outliveStrayFailures(log);
