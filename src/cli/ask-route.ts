@@ -1,9 +1,8 @@
 /** Sends the request of a command of `route-commands.ts`, and prints the response. */
 import { ConfigProblem } from "#config/config";
 import { type ControlRequests, entriesOf, expectSeen } from "#control/client/requests";
-import { linesOf } from "#control/client/text-of-json";
 import { type Given, type PrivateUse, withOwnServer, withServer } from "./control-client.ts";
-import { FAILED, note, printable, readTextFile, say } from "./terminal/output.ts";
+import { FAILED, linesOf, note, printable, readTextFile, say } from "./terminal/output.ts";
 
 /** The form of a parameter on the command line. A `time` is a number or a text; `pairs` and `file` give the request body of a node. */
 export type Shape = "text" | "id" | "number" | "time" | "switch" | "list" | "json" | "pairs" | "file";

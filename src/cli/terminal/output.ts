@@ -23,6 +23,16 @@ export function fail(message: string, code: number = FAILED): number {
 export const printable = (text: string): string =>
   text.replace(/\p{Cc}/gu, (unit) => `\\u${(unit.codePointAt(0) as number).toString(16).padStart(4, "0")}`);
 
+/** Writes JSON as text for people. Each value of the JSON has a line that begins with the path of the value. */
+export function linesOf(value: unknown, path = ""): string[] {
+  if (typeof value !== "object" || value === null) return [path === "" ? String(value) : `${path}: ${value}`];
+  const entries = Object.entries(value);
+  if (entries.length === 0) return path === "" ? [] : [`${path}: ${Array.isArray(value) ? "[]" : "{}"}`];
+  if (Array.isArray(value) && value.every((one) => typeof one !== "object" || one === null))
+    return [`${path === "" ? "" : `${path}: `}${value.join(", ")}`];
+  return entries.flatMap(([key, inner]) => linesOf(inner, path === "" ? key : Array.isArray(value) ? `${path}[${key}]` : `${path}.${key}`));
+}
+
 /** Reads the file that an argument or option gives; `-` is standard input. Throws `ConfigProblem`. */
 export async function readTextFile(named: string, file: string): Promise<string> {
   try {

@@ -8,7 +8,7 @@ import { temporaryFolder } from "#harness/server";
 import { timeText } from "#kernel/clock";
 import { nextTurn } from "#kernel/turns";
 import { outputClosed } from "../process-end.ts";
-import { printable, readTextFile } from "./output.ts";
+import { linesOf, printable, readTextFile } from "./output.ts";
 
 /** Adds the listeners for the end of the output only for this test. */
 function watched(): Promise<void> {
@@ -46,4 +46,13 @@ test("a file is read unchanged, and an unreadable one is named with its option",
 test("texts of others move no cursor, and a time is the world's", () => {
   expect(printable("a\u001b[31m\u0000\u007f\u0085\n\tb é 🙂")).toBe("a\\u001b[31m\\u0000\\u007f\\u0085\\u000a\\u0009b é 🙂");
   expect([timeText(0), timeText(1_795_000_000.5)]).toEqual(["1970-01-01T00:00:00.000Z", "2026-11-18T11:06:40.500Z"]);
+});
+
+test("in the text of JSON each value has a line, named by its path; lists of plain values are one", () => {
+  expect(
+    linesOf({ id: "1", scopes: ["a", "b"], none: null, empty: {}, nothing: [], page: { name: "Café", roles: [{ user: "3" }, { user: "4" }] } }),
+  ).toEqual([
+    ...["id: 1", "scopes: a, b", "none: null", "empty: {}", "nothing: []", "page.name: Café", "page.roles[0].user: 3", "page.roles[1].user: 4"],
+  ]);
+  expect([linesOf({}), linesOf(7), linesOf(["a", "b"])]).toEqual([[], ["7"], ["a, b"]]);
 });
