@@ -49,7 +49,7 @@ function buildTestKit() {
   }
 }
 
-/** The pages for people, as `src/control/llms/guides.ts` reads them from files. */
+/** The pages for people, as `src/control/llms/text-pages.ts` reads them from files. */
 function guidePages() {
   const folders = JSON.parse(readFileSync(join(root, "src/control/llms/guide-folders.json"), "utf8"));
   const files = folders.flatMap((folder) => readdirSync(join(root, folder)).map((name) => `${folder}/${name}`));

@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { openControl } from "#harness/control";
 import { buildRegistry } from "#main";
-import { guidePages } from "./guides.ts";
 import { llmsPages } from "./pages.ts";
+import { guidePages } from "./text-pages.ts";
 
 const guides = await guidePages();
 const registry = buildRegistry();
