@@ -25,7 +25,7 @@ export const tokenFact = "token";
 export const appFact = "app";
 
 /** The greatest number of characters of a token. All tokens that Plaza makes are shorter, but a header of a request can be longer. */
-const TOKEN_CHARACTERS_MAX = 1_000;
+export const TOKEN_CHARACTERS_MAX = 1_000;
 
 export const hashOf = (secret: string): string => hash("sha256", secret);
 

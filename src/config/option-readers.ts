@@ -51,7 +51,7 @@ export const ratio = reader({ type: "number", minimum: 0, maximum: 1 }, (value) 
 });
 
 /** The highest TCP port. */
-const PORT_MAX = 65_535;
+export const PORT_MAX = 65_535;
 export const port = integer(0, PORT_MAX);
 
 export const portOrOff = reader<number | "off">({ anyOf: [port.schema, { enum: ["off", false] }] }, (value) => {

@@ -23,7 +23,6 @@ const HEADER_BYTES_LIMIT = 65_536;
  */
 const DATABASE_CONNECTIONS_LIMIT = 200;
 const HOUR_MS = 3_600_000;
-const PORT_MAX = 65_535;
 
 /** The greatest number of days for which the audit list can be stored: a hundred years. */
 const AUDIT_DAYS_MAX = 36_500;
@@ -196,7 +195,7 @@ export const own = {
     summary: "time for which browsers must use this host over TLS (the header Strict-Transport-Security); 0 sends no such header",
   },
   redirect_port: {
-    ...maybe("N", read.integer(1, PORT_MAX)),
+    ...maybe("N", read.integer(1, read.PORT_MAX)),
     summary: "port without TLS that redirects each request to the TLS port of the graph",
   },
   // D-21: the limits of requests, whose reasons are in `src/http/limits.ts`.

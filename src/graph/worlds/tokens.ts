@@ -1,14 +1,11 @@
 /** A token as it is written in a world file or in a request to the control API (docs/operating/worlds.md; D-11). */
 import { type Static, Type } from "typebox";
 import { type Token, type TokenKind, tokenKinds } from "#auth/token";
-import { hashOf } from "#auth/tokens";
+import { hashOf, TOKEN_CHARACTERS_MAX } from "#auth/tokens";
 import type { NodeId } from "#kernel/ids";
 import { suggestion } from "#kernel/suggestion";
 import type { Reference } from "../contract/feature.ts";
 import { described, WorldProblem, worldId, worldTime, worldTimeOr } from "./file/schema-words.ts";
-
-/** The greatest number of characters of a token's value. Requests with longer token values are refused (`auth/tokens.ts`). */
-const TOKEN_CHARACTERS_MAX = 1_000;
 
 export const tokenEntry = Type.Object(
   {

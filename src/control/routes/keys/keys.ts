@@ -18,7 +18,7 @@ const NAME_CHARACTERS_MAX = 200;
  * can give the new key to all programs.
  */
 const OVERLAP_SECONDS = 86_400;
-const OVERLAP_SECONDS_MAX = 30 * 86_400;
+export const OVERLAP_SECONDS_MAX = 30 * 86_400;
 
 const access = Type.Union([Type.Literal("full"), Type.Literal("read")], { description: "`read`: only GET and HEAD" });
 const keyInList = Type.Object({

@@ -3,6 +3,7 @@ import { Type } from "typebox";
 import { conflict } from "#control-contract/errors";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { masterKeyId } from "#storage/sealing";
+import { OVERLAP_SECONDS_MAX } from "./keys.ts";
 
 /**
  * The time for which the key file contains a replaced key: a week. With the current key file, the secrets in backups of the
@@ -14,7 +15,6 @@ const OVERLAP_SECONDS = 7 * 86_400;
  * the old key has ended by then.
  */
 const OVERLAP_SECONDS_MIN = 60;
-const OVERLAP_SECONDS_MAX = 30 * 86_400;
 
 const state = Type.Object({
   key_id: Type.String({ description: "an id that distinguishes this key from others and reveals nothing else about it" }),
