@@ -1,9 +1,9 @@
 /** The public API of the microblog-accounts feature, which stores microblog users. */
 
-import { defineFeature, nodeType } from "#graph/contract/feature";
+import { defineFeature } from "#graph/contract/feature";
+import { namedNode } from "#graph/contract/named-node";
 import { microblogAccount } from "./microblog-accounts.api.ts";
-import { microblogUserNode, readMicroblogUser } from "./microblog-accounts.contract.ts";
-import { forgetUser, type MicroblogUser, microblogAccountMigrations, microblogUserTable } from "./microblog-accounts.store.ts";
+import { forgetUser, microblogAccountMigrations, microblogUserTable } from "./microblog-accounts.store.ts";
 import { microblogUserSection } from "./microblog-accounts.world.ts";
 
 export const microblogAccounts = defineFeature({
@@ -11,10 +11,9 @@ export const microblogAccounts = defineFeature({
   migrations: microblogAccountMigrations,
   policies: [microblogAccount],
   nodeTypes: [
-    nodeType<MicroblogUser>({
-      type: "microblog_user",
-      policy: microblogAccount,
-      reading: { ...readMicroblogUser, set: microblogUserNode, find: (_request, reader, node) => microblogUserTable.find(reader, node.id) },
+    namedNode({
+      ...{ type: "microblog_user", policy: microblogAccount, operation: "readMicroblogUser" },
+      ...{ surfaces: ["microblog"], versions: "unversioned", hasUsername: true, find: microblogUserTable.find },
     }),
   ],
   worldSections: [microblogUserSection],

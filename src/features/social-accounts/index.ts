@@ -1,8 +1,8 @@
 /** The public API of the social-accounts feature, which stores professional social accounts. */
 
-import { defineFeature, nodeType } from "#graph/contract/feature";
+import { defineFeature } from "#graph/contract/feature";
+import { namedNode } from "#graph/contract/named-node";
 import { socialAccount } from "./social-accounts.api.ts";
-import { accountNode, readSocialAccount, shownAccount } from "./social-accounts.contract.ts";
 import {
   findSocialAccount,
   findUsernames,
@@ -10,6 +10,7 @@ import {
   listAccountsOfPage,
   listSocialAccounts,
   socialAccountMigrations,
+  socialAccountTable,
 } from "./social-accounts.store.ts";
 import { socialAccountSection } from "./social-accounts.world.ts";
 
@@ -18,14 +19,9 @@ export const socialAccounts = defineFeature({
   migrations: socialAccountMigrations,
   policies: [socialAccount],
   nodeTypes: [
-    nodeType({
-      type: "social_account",
-      policy: socialAccount,
-      reading: {
-        ...readSocialAccount,
-        set: accountNode,
-        find: async (_request, reader, node) => shownAccount(await findSocialAccount(reader, node.id)),
-      },
+    namedNode({
+      ...{ type: "social_account", policy: socialAccount, operation: "readSocialAccount" },
+      ...{ surfaces: ["base", "social_login"], hasUsername: true, find: socialAccountTable.find },
     }),
     { type: "social_scoped_account", policy: socialAccount },
   ],

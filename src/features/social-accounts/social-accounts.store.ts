@@ -20,12 +20,6 @@ export const socialAccountMigrations: readonly Migration[] = [
   },
 ];
 
-/** The columns of an account that responses show. */
-export interface ShownAccount extends Row {
-  id: string;
-  username: string;
-}
-
 interface AccountRow extends Row {
   id: string;
   username: string;
@@ -36,7 +30,7 @@ interface AccountRow extends Row {
   app_connections: string;
 }
 
-const table = nodeTable<AccountRow>({
+export const socialAccountTable = nodeTable<AccountRow>({
   table: "social_accounts",
   nodeType: "social_account",
   nameColumn: "username",
@@ -46,19 +40,19 @@ const table = nodeTable<AccountRow>({
 });
 
 export async function findSocialAccount(reader: Reader, id: string): Promise<SocialAccountFacts | undefined> {
-  const row = await table.find(reader, id);
+  const row = await socialAccountTable.find(reader, id);
   return row === undefined ? undefined : accountOf(row);
 }
 
-export const findUsernames = table.findNames;
+export const findUsernames = socialAccountTable.findNames;
 
 export async function listSocialAccounts(reader: Reader, page: PageRequest): Promise<ListPage<SocialAccountFacts>> {
-  const found = await table.list(reader, page);
+  const found = await socialAccountTable.list(reader, page);
   return { ...found, rows: found.rows.map(accountOf) };
 }
 
 export async function listAccountsOfPage(reader: Reader, page: NodeId): Promise<SocialAccountFacts[]> {
-  const rows = await reader.all<AccountRow>(append(table.select, "WHERE t.page = ? ORDER BY t.id", [page]));
+  const rows = await reader.all<AccountRow>(append(socialAccountTable.select, "WHERE t.page = ? ORDER BY t.id", [page]));
   return rows.map(accountOf);
 }
 
@@ -67,17 +61,17 @@ export async function insertSocialAccount(tx: Transaction, account: SocialAccoun
   const { social_scoped_id: scoped, page, user, professional, app_connections, ...shown } = account;
   const ids = { social_scoped_id: scoped ?? null, page: page ?? null, user_id: user ?? null };
   const flags = { is_professional: professional ? 1 : 0, app_connections: JSON.stringify(app_connections) };
-  if (!(await table.insert(tx, { ...shown, ...ids, ...flags }))) return false;
+  if (!(await socialAccountTable.insert(tx, { ...shown, ...ids, ...flags }))) return false;
   if (scoped === undefined || (await insertNode(tx, { id: scoped, type: "social_scoped_account", owner: account.id }))) return true;
   // The account does not stay, because a merge of a world file would take it for the stored one.
-  await table.remove(tx, account.id);
+  await socialAccountTable.remove(tx, account.id);
   return false;
 }
 
 export async function deleteSocialAccount(tx: Transaction, id: NodeId): Promise<boolean> {
   const account = await findSocialAccount(tx, id);
   if (account === undefined) return false;
-  await table.remove(tx, id);
+  await socialAccountTable.remove(tx, id);
   if (account.social_scoped_id !== undefined) await deleteNode(tx, account.social_scoped_id);
   return true;
 }
@@ -90,7 +84,7 @@ export async function forgetHolder(tx: Transaction, holder: NodeId): Promise<voi
   await tx.run(sql`UPDATE social_accounts SET page = NULL WHERE page = ${holder}`);
   await tx.run(sql`UPDATE social_accounts SET user_id = NULL WHERE user_id = ${holder}`);
   for (const { id } of own) tx.invalidate(socialAccountFact, id);
-  const connected = await tx.all<AccountRow>(append(table.select, "WHERE t.app_connections LIKE ?", [`%"${holder}"%`]));
+  const connected = await tx.all<AccountRow>(append(socialAccountTable.select, "WHERE t.app_connections LIKE ?", [`%"${holder}"%`]));
   for (const { id, app_connections } of connected.map(accountOf)) {
     const others = app_connections.filter((app) => app !== holder);
     await tx.runOne(sql`UPDATE social_accounts SET app_connections = ${JSON.stringify(others)} WHERE id = ${id}`);
