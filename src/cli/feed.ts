@@ -1,5 +1,6 @@
 /** `plaza feed upload`: sends a file to a product feed, and waits until the server has read the file. */
 import { type FileHandle, open } from "node:fs/promises";
+import { ReadableStream } from "node:stream/web";
 import { ConfigProblem } from "#config/config";
 import { type ControlRequests, resultOf } from "#control/client/requests";
 import { show } from "./ask-route.ts";
@@ -28,7 +29,7 @@ export function uploadFeed(file: string, given: Given): Promise<number> {
     const handle = await opened(file);
     try {
       const headers = { "content-type": "application/octet-stream" };
-      const body = await contentOf(handle, (sent, size) => progress.show(sent / MB, size / MB, "MB"));
+      const body = ReadableStream.from(contentOf(handle, (sent, size) => progress.show(sent / MB, size / MB, "MB")));
       const { n } = (await resultOf(await control.send(uploads + query, { method: "POST", headers, body }))) as Report;
       const report = await ended(control, `${uploads}/${n}?within_ms=${LOOK_MS}`, progress);
       progress.end();
@@ -49,20 +50,17 @@ async function opened(file: string): Promise<FileHandle> {
   }
 }
 
-/** Returns the file as a stream, which is read as fast as the server accepts it. */
-async function contentOf(handle: FileHandle, onSent: (sent: number, size: number) => void): Promise<ReadableStream<Uint8Array>> {
+/** Reads the file in pieces, as fast as the server accepts them. */
+async function* contentOf(handle: FileHandle, onSent: (sent: number, size: number) => void): AsyncGenerator<Uint8Array> {
   const { size } = await handle.stat();
-  let sent = 0;
-  return new ReadableStream({
-    async pull(controller) {
-      const piece = new Uint8Array(PIECE_BYTES);
-      const { bytesRead } = await handle.read(piece);
-      sent += bytesRead;
-      if (bytesRead === 0) controller.close();
-      else controller.enqueue(piece.subarray(0, bytesRead));
-      onSent(sent, size);
-    },
-  });
+  for (let sent = 0; ; ) {
+    const piece = new Uint8Array(PIECE_BYTES);
+    const { bytesRead } = await handle.read(piece);
+    sent += bytesRead;
+    onSent(sent, size);
+    if (bytesRead === 0) return;
+    yield piece.subarray(0, bytesRead);
+  }
 }
 
 async function ended(control: ControlRequests, address: string, progress: Progress): Promise<Report> {

@@ -1,15 +1,8 @@
 /** Makes responses with one JSON value per line. A response with one value per line may be larger than memory. */
+import { ReadableStream } from "node:stream/web";
 
 export const NDJSON = "application/x-ndjson";
 
-/** Makes a stream that takes the next piece from `pieces` only when the client is ready for more. */
-export function streamOf(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await pieces.next();
-      if (done === true) controller.close();
-      else controller.enqueue(value);
-    },
-    cancel: async () => void (await pieces.return(undefined)),
-  });
-}
+/** Makes a response that takes the next lines from `lines` only when the client is ready for more. */
+export const respondWithLines = (lines: AsyncGenerator<Uint8Array>): Response =>
+  new Response(ReadableStream.from(lines), { headers: { "content-type": NDJSON } });

@@ -7,7 +7,7 @@ import { badRequest, conflict, notFound } from "#control-contract/errors";
 import { EVENT_STREAM, eventStream, wantsEvents } from "#control-contract/event-stream";
 import { countedWithin, expectEntries, met, unmet } from "#control-contract/expectation";
 import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
-import { NDJSON, streamOf } from "#control-contract/ndjson";
+import { NDJSON, respondWithLines } from "#control-contract/ndjson";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
 import type { World } from "#graph/worlds/world";
@@ -192,7 +192,7 @@ async function listAppEvents(request: ControlRequest<Static<typeof logQuery>>): 
 
 async function exportAppEvents(request: ControlRequest<Static<typeof exportQuery>>): Promise<Response> {
   const app = await appOf(request);
-  return new Response(streamOf(exportLines(request.world, app, filterOf(request.query))), { headers: { "content-type": NDJSON } });
+  return respondWithLines(exportLines(request.world, app, filterOf(request.query)));
 }
 
 /**

@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import { type AuditFilter, type AuditRow, listAudit } from "#auth/control-audit.store";
 import { badRequest } from "#control-contract/errors";
 import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
-import { NDJSON, streamOf } from "#control-contract/ndjson";
+import { NDJSON, respondWithLines } from "#control-contract/ndjson";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { secondsOf } from "#graph/worlds/file/schema-words";
 import { isNodeId } from "#kernel/ids";
@@ -86,7 +86,6 @@ export const auditRoutes: readonly ControlRoute[] = [
     streams: [NDJSON],
     isStreamAlone: true,
     servesBoundKeys: true,
-    handle: async (request) =>
-      new Response(streamOf(lines(request.world.database.reader, filterOf(request))), { headers: { "content-type": NDJSON } }),
+    handle: async (request) => respondWithLines(lines(request.world.database.reader, filterOf(request))),
   }),
 ];

@@ -1,4 +1,5 @@
 /** The routes that create, list, delete, move, export and import worlds. */
+import { ReadableStream } from "node:stream/web";
 import { type Static, Type } from "typebox";
 import { badRequest, conflict, forbidden, notFound, unprocessable } from "#control-contract/errors";
 import { EVENT_STREAM } from "#control-contract/event-stream";
@@ -124,21 +125,18 @@ function jsonInTurns(file: Readonly<Record<string, unknown>>): Response {
     }
     yield "}\n";
   }
-  const encoder = new TextEncoder();
-  const written = pieces();
-  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
-    await nextTurn();
+  async function* written(): AsyncGenerator<Uint8Array> {
     let text = "";
-    let isDone = false;
-    while (!isDone && text.length < WRITTEN_CHARACTERS) {
-      const { done = false, value = "" } = written.next();
-      isDone = done;
-      text += value;
+    for (const piece of pieces()) {
+      text += piece;
+      if (text.length < WRITTEN_CHARACTERS) continue;
+      yield Buffer.from(text);
+      await nextTurn();
+      text = "";
     }
-    controller.enqueue(encoder.encode(text));
-    if (isDone) controller.close();
-  };
-  return new Response(new ReadableStream({ pull }, { highWaterMark: 0 }), { headers: { "content-type": "application/json" } });
+    yield Buffer.from(text);
+  }
+  return new Response(ReadableStream.from(written()), { headers: { "content-type": "application/json" } });
 }
 
 async function deleteWorld({ deps, path }: ControlRequest): Promise<void> {
