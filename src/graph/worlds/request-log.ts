@@ -72,7 +72,7 @@ export class RequestLog {
   #earlier = 0;
   /** The entries of an idle world, oldest first. */
   #kept: RequestEntry[] = [];
-  #waiting: (() => void)[] = [];
+  #waiting: PromiseWithResolvers<void> | undefined;
   #lastTimedMs = Number.NEGATIVE_INFINITY;
   readonly #memory: LogMemory;
   #bytesMax = 0;
@@ -139,11 +139,8 @@ export class RequestLog {
     this.#numbers[slot * NUMBERS + 2] = entry.duration_ms;
     this.#end += size;
     this.#next++;
-    if (this.#waiting.length > 0) {
-      const waiting = this.#waiting;
-      this.#waiting = [];
-      for (const wake of waiting) wake();
-    }
+    this.#waiting?.resolve();
+    this.#waiting = undefined;
   }
 
   #allocate(bytesMax: number): void {
@@ -261,7 +258,8 @@ export class RequestLog {
 
   /** Resolves when the next entry is added to the log. */
   next(): Promise<void> {
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    this.#waiting ??= Promise.withResolvers();
+    return this.#waiting.promise;
   }
 }
 

@@ -75,7 +75,7 @@ type ShownRequest = readonly TestEvent[];
 export class TestEvents {
   readonly #requests: { readonly app: NodeId; readonly count: number; shown(): ShownRequest }[] = [];
   #events = 0;
-  #next = Promise.withResolvers<void>();
+  #waiting: PromiseWithResolvers<void> | undefined;
   readonly #listeners = new Set<(events: ShownRequest) => void>();
   /** The number of requests that `takeNew` has not returned yet. */
   #unsent = 0;
@@ -116,7 +116,8 @@ export class TestEvents {
 
   /** Returns a promise that resolves when the next request of any app is added. */
   next(): Promise<void> {
-    return this.#next.promise;
+    this.#waiting ??= Promise.withResolvers();
+    return this.#waiting.promise;
   }
 
   /** Calls `listener` for each new request of the app, until the returned function is called. */
@@ -133,8 +134,8 @@ export class TestEvents {
     this.#events += count;
     while (this.#requests.length > REQUESTS_MAX || (this.#events > TEST_EVENTS_MAX && this.#requests.length > 1))
       this.#events -= this.#requests.shift()?.count ?? 0;
-    this.#next.resolve();
-    this.#next = Promise.withResolvers();
+    this.#waiting?.resolve();
+    this.#waiting = undefined;
     if (this.#listeners.size === 0) return;
     const events = shown();
     for (const listener of this.#listeners) listener(events);
