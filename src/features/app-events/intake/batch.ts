@@ -13,7 +13,7 @@ import type { Transaction } from "#storage/database";
 import type { SqlValue } from "#storage/sql";
 import { DAY_SECONDS, DEDUP_WINDOW_SECONDS } from "../app-events.limits.ts";
 import { type IndexedRequest, indexDevices, kindName } from "../log/devices.store.ts";
-import { type FingerprintKey, fingerprintOf, keyIn, keyText, periodOf, periodsNear } from "../log/fingerprints.ts";
+import { type FingerprintKey, keyIn, keyNumber, keyText, periodOf, periodsNear } from "../log/fingerprints.ts";
 import { JoinedIds } from "../log/joined-ids.store.ts";
 import { ALL_DAYS, addSums, type EventSum, findKeyedEvents, insertEvents, lastRequestOf } from "../log/log.store.ts";
 import { countActiveNames, findNames, insertNames } from "./intake.store.ts";
@@ -38,10 +38,14 @@ export async function storeBatch(tx: Transaction, app: NodeId, take: () => reado
 
 /** The key of an event with an `event_id`, by which duplicates of the event are found (D-71). */
 interface EventKey {
-  readonly text: string;
-  readonly fingerprint: number;
-  readonly periods: readonly number[];
+  /** The number under which the log's index stores the key. */
+  readonly stored: number;
+  /** The key with the period of the event, and with each period in which the event can have a duplicate (`timedKey`). */
+  readonly own: string;
+  readonly near: readonly string[];
 }
+
+const timedKey = (period: number, key: string): string => `${period} ${key}`;
 
 class AppBatch {
   readonly #tx: Transaction;
@@ -53,7 +57,7 @@ class AppBatch {
   readonly #sums = new Map<string, EventSum>();
   /** The keys of the batch's events that have an `event_id`. */
   readonly #keys = new Map<ReportedEvent, EventKey>();
-  /** The times of the events in the log and in this batch that have an `event_id`, by period and key. */
+  /** The times of the events in the log and in this batch that have an `event_id`, by period and key (`timedKey`). */
   readonly #known = new Map<string, number[]>();
   #lastRequest: number;
 
@@ -88,18 +92,19 @@ class AppBatch {
     for (const { events } of reports)
       for (const event of events) {
         if (event.event_id === undefined) continue;
-        const text = keyText(event.name, event.event_id);
-        const key = { text, fingerprint: fingerprintOf(text, this.#key), periods: periodsNear(event.time) };
-        this.#keys.set(event, key);
-        for (const period of key.periods) wanted.add(keyIn(period, key.fingerprint));
+        const { name, event_id, time } = event;
+        const [text, number, own] = [keyText(name, event_id), keyNumber(name, event_id, this.#key), periodOf(time)];
+        const periods = periodsNear(time);
+        for (const period of periods) wanted.add(keyIn(period, number));
+        this.#keys.set(event, { stored: keyIn(own, number), own: timedKey(own, text), near: periods.map((period) => timedKey(period, text)) });
       }
-    for (const { name, event_id, time } of await findKeyedEvents(this.#tx, this.#app, [...wanted])) this.#remember(keyText(name, event_id), time);
+    for (const { name, event_id, time } of await findKeyedEvents(this.#tx, this.#app, [...wanted]))
+      this.#remember(timedKey(periodOf(time), keyText(name, event_id)), time);
   }
 
   #remember(key: string, time: number): void {
-    const known = `${periodOf(time)} ${key}`;
-    const times = this.#known.get(known);
-    if (times === undefined) this.#known.set(known, [time]);
+    const times = this.#known.get(key);
+    if (times === undefined) this.#known.set(key, [time]);
     else times.push(time);
   }
 
@@ -144,8 +149,8 @@ class AppBatch {
     const key = this.#keys.get(event);
     if (key === undefined) return false;
     const isNear = (time: number) => Math.abs(time - event.time) < DEDUP_WINDOW_SECONDS;
-    if (key.periods.some((period) => this.#known.get(`${period} ${key.text}`)?.some(isNear))) return true;
-    this.#remember(key.text, event.time);
+    if (key.near.some((one) => this.#known.get(one)?.some(isNear))) return true;
+    this.#remember(key.own, event.time);
     return false;
   }
 
@@ -155,9 +160,7 @@ class AppBatch {
       const { name, event_id, time, value, currency, parameters, advertiser_tracking_enabled: tracking } = event;
       const amount = value === undefined ? null : rowValue(value);
       const deviceJson = position === 0 ? deviceText(device) : null;
-      const key = this.#keys.get(event);
-      this.#rows.push(this.#app, request, position, received, time, name, event_id ?? null);
-      this.#rows.push(key === undefined ? null : keyIn(periodOf(time), key.fingerprint));
+      this.#rows.push(this.#app, request, position, received, time, name, event_id ?? null, this.#keys.get(event)?.stored ?? null);
       this.#rows.push(amount, currency, parameters, tracking, deviceJson);
       this.#count(event);
     }

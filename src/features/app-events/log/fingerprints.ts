@@ -75,8 +75,23 @@ export const periodOf = (time: number): number => Math.floor(time / PERIOD_SECON
 /** Returns the key of an event: the event's name, which contains no line break (D-70), and the event's `event_id`. */
 export const keyText = (name: string, eventId: string): string => `${name}\n${eventId}`;
 
+/** The number of characters at the end of an `event_id` that do not decide where the log's index stores the event's key. */
+const COUNTER_CHARACTERS = 3;
+const PLACE_BITS = 14;
+const KEY_BITS = 20;
+
 /**
- * Returns the number under which the log's index stores a key: the period, followed by 32 bits of the key's fingerprint. New events belong to the
+ * Returns the number under which the log's index stores an event's key, without the key's period: 14 bits for the beginning of the `event_id`,
+ * followed by 20 bits for the whole key. Many apps count their events (`order-1007-1`, `order-1007-2`), and the index stores such ids next to each
+ * other, so the events of a request change a few pages of the index instead of a page for each event.
+ */
+export function keyNumber(name: string, eventId: string, key: FingerprintKey): number {
+  const place = fingerprintOf(eventId.slice(0, -COUNTER_CHARACTERS), key) % 2 ** PLACE_BITS;
+  return place * 2 ** KEY_BITS + (fingerprintOf(keyText(name, eventId), key) % 2 ** KEY_BITS);
+}
+
+/**
+ * Returns the number under which the log's index stores a key: the period, followed by the number of the key (`keyNumber`). New events belong to the
  * latest periods, so new events change only the end of the index. The end of this index fits into memory even if the log has events of many years.
  */
-export const keyIn = (period: number, fingerprint: number): number => period * 2 ** 32 + (fingerprint % 2 ** 32);
+export const keyIn = (period: number, number: number): number => period * 2 ** (PLACE_BITS + KEY_BITS) + number;
