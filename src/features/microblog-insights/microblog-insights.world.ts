@@ -57,7 +57,7 @@ export const activitySection = section({
   key: "activity",
   entry: closedMap(
     {
-      target: described("the post or the microblog account that was seen, liked and so on", worldId),
+      target: described("the post or the microblog account that was seen, liked and so on", idOf(["microblog_media", "microblog_user"])),
       metric: Type.Unsafe<RecordedMetric>({ enum: [...recordedMetrics], description: "the metric of the insights whose value grows" }),
       time: Type.Optional(described("the time of the activity (default: now)", worldTime)),
       value: Type.Integer({ minimum: 0, maximum: VALUE_MAX, default: 1, description: "the number that is added to the metric" }),

@@ -14,6 +14,7 @@ import { nextTurn } from "#kernel/turns";
 import type { Reader, Transaction } from "#storage/database";
 import type { Reference, WorldEntry, WorldSection } from "../../contract/feature.ts";
 import type { Registry } from "../../contract/registry.ts";
+import { REFERS_TO, type SchemaNode } from "../../schema/schema-node.ts";
 import {
   calendarWith,
   requireEndpoints,
@@ -329,10 +330,10 @@ export function exportWorld(
     const file: Record<string, unknown> = { clock: { now: unixSeconds(world.clock), frozen: world.clock.isFrozen }, profile: world.profile };
     if (world.calendar !== standardCalendar) file.versions = entryOf(world.calendar);
     // Listing a section runs an SQL statement, and compiling the statement takes longer than reading the few rows of a small world. Therefore an
-    // export skips sections without nodes.
+    // export skips sections that have no entries in a world with these types of nodes.
     const types = await typesOfFewNodes(reader);
     for (const section of sectionsOf(registry)) {
-      if (types !== undefined && section.nodeType !== undefined && !types.has(section.nodeType)) continue;
+      if (types !== undefined && !canHaveEntries(section, types)) continue;
       const entries: WorldEntry[] = [];
       await eachPage(
         pace,
@@ -359,6 +360,13 @@ export function exportWorld(
     if (tokens.length > 0) file.tokens = tokens;
     return file;
   });
+}
+
+/** Whether a world with nodes of these types may have entries of the section: its own nodes, or entries that must refer to such nodes. */
+function canHaveEntries({ nodeType, entry }: WorldSection, types: ReadonlySet<string>): boolean {
+  if (nodeType !== undefined) return types.has(nodeType);
+  const { required = [], properties = {} }: SchemaNode = entry;
+  return required.every((key) => properties[key]?.[REFERS_TO]?.types.some((type) => types.has(type)) ?? true);
 }
 
 type ReadList<T> = (page: {
