@@ -57,7 +57,8 @@ test("the parameters are those that were understood, the beginning of long ones,
   expect([parametersOf({ a: 1 }), parametersOf(), parametersOf({}), parametersOf({ access_token: "hidden-secret" })]).toEqual([
     ...['{"a":1}', undefined, undefined, expect.not.stringContaining("hidden-secret")],
   ]);
-  expect(parametersOf({ a: "x".repeat(100_000) })?.length).toBeLessThanOrEqual(4_096);
+  expect(parametersOf({ a: "two\nlines" })).toBe('{"a":"two\\nlines"}');
+  expect(parametersOf({ a: "x".repeat(100_000) })?.length).toBeLessThanOrEqual(1_024);
 });
 
 test("a write has its webhooks, unless it was refused", () => {
@@ -79,9 +80,9 @@ test("a request that was refused before the pipeline has its error, and no step"
 
 test("a text without tokens is a story too, and a long one is kept without its long parts", () => {
   expect(read(storyText(""))?.credentials).toEqual([]);
-  const long: StoryRest = { error: "notFound", message: "m", parameters: "x".repeat(20_000), deliveries: ["d1"] };
-  expect(read(storyText("", long))).toMatchObject({ error: "notFound", message: "m", deliveries: [] });
-  expect(read(storyText("", long))).not.toHaveProperty("parameters");
+  const long: StoryRest = { error: "notFound", message: "m", fault: "x".repeat(20_000), deliveries: ["d1"] };
+  expect(read(storyText("", long, "{}"))).toMatchObject({ error: "notFound", message: "m", deliveries: [], parameters: "{}" });
+  expect(read(storyText("", long))).not.toHaveProperty("fault");
 });
 
 test("an excerpt of JSON is its beginning, whatever the value", () => {

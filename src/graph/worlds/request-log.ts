@@ -36,7 +36,7 @@ const ENTRIES_MAX = 1_000;
  * few entries.
  */
 const ENTRY_BYTES_MIN = 1_024;
-export const TEXT_CHARACTERS_MAX = 4_096;
+const TEXT_CHARACTERS_MAX = 4_096;
 const TIMED_EVERY_MS = 10;
 
 const TEXTS = 11;

@@ -1,8 +1,8 @@
 /**
  * The story of a request as the request log stores it. A request's story is one text, because the garbage collector would copy objects that live for
- * a thousand requests again and again. Recording a story must cost less than 2 % of a read (D-272). The text of a served request has only its tokens;
- * the reader of a story derives policy, node and version from the operation and the path. The story of any other request has a second line with all
- * other facts as JSON.
+ * a thousand requests again and again. Recording a story must cost less than 2 % of a read (D-272). The first line of the text has the tokens; the
+ * reader of a story derives policy, node and version from the operation and the path. The second line has all other facts as JSON, and is empty if
+ * there are none. The third line has the parameters. Lines at the end are left out if they are empty.
  */
 import type { Policy } from "#auth/policy";
 import { formatVersion } from "#kernel/versions";
@@ -30,7 +30,7 @@ export interface RequestStory {
   readonly policy?: ShownPolicy;
   /** Set if the node exists, but the caller may not know that it exists. */
   readonly is_concealed?: true;
-  /** The parameters as JSON, after they were parsed and without the values of secrets. The JSON text of the parameters is cut to 4,096 characters. */
+  /** The parameters as JSON, after they were parsed and without the values of secrets. The JSON text of the parameters is cut to 1,024 characters. */
   readonly parameters?: string;
   /** The name of the request's error in the error catalogue. */
   readonly error?: string;
@@ -96,23 +96,24 @@ export type StoryRest = Partial<Omit<RequestStory, "steps" | "credentials" | "po
 
 type Writable<T> = { readonly [K in keyof T]?: T[K] | undefined };
 /** The facts from which the text of a story is made. The text leaves out facts that are undefined. */
-export type WritableRest = Writable<Omit<StoryRest, "version">> & { readonly version: Writable<RequestStory["version"]> };
+export type WritableRest = Writable<Omit<StoryRest, "version" | "parameters">> & { readonly version: Writable<RequestStory["version"]> };
 
-/**
- * The greatest number of characters of a request's story. The parameters have a limit of their own, and the other facts of a story take a few hundred
- * characters.
- */
+/** The greatest number of characters of the second line of a story, which usually has a few hundred. The parameters have a limit of their own. */
 const STORY_CHARACTERS_MAX = 16_384;
 
 /**
  * Makes the text of a request's story. `tokens` has for each token `places:type:token:app:of`, separated by semicolons; the sources of a token
- * (`places`) are separated by commas.
+ * (`places`) are separated by commas. `parameters` is JSON without line breaks.
  */
-export function storyText(tokens: string, rest?: Partial<WritableRest>): string {
-  if (rest === undefined) return tokens === "" ? NO_TOKENS : tokens;
+export function storyText(tokens: string, rest?: Partial<WritableRest>, parameters?: string): string {
+  if (parameters !== undefined) return `${tokens}\n${rest === undefined ? "" : restText(rest)}\n${parameters}`;
+  if (rest !== undefined) return `${tokens}\n${restText(rest)}`;
+  return tokens === "" ? NO_TOKENS : tokens;
+}
+
+function restText(rest: Partial<WritableRest>): string {
   const text = JSON.stringify(rest);
-  if (text.length <= STORY_CHARACTERS_MAX) return `${tokens}\n${text}`;
-  return `${tokens}\n${JSON.stringify({ ...rest, parameters: undefined, deliveries: undefined, data: undefined, fault: undefined })}`;
+  return text.length <= STORY_CHARACTERS_MAX ? text : JSON.stringify({ ...rest, deliveries: undefined, data: undefined, fault: undefined });
 }
 
 /** The text for a story without tokens, which is not empty because the log uses an empty text for a request without a story. */
@@ -150,10 +151,10 @@ const shownPolicy = ({ name, summary, kinds, scopes }: Policy): ShownPolicy => (
 /** Reads only the ids of the webhooks from a story. */
 export const deliveriesIn = (text = ""): readonly string[] => restOf(text).deliveries ?? [];
 
-/** Reads the second line of a story: the facts that cannot be derived from the tokens. */
+/** Reads the second and third line of a story: the facts that cannot be derived from the tokens. */
 export function restOf(text = ""): StoryRest {
-  const end = text.indexOf("\n");
-  return end === -1 ? {} : (JSON.parse(text.slice(end + 1)) as StoryRest);
+  const [, rest = "", parameters] = text.split("\n", 3);
+  return { ...(rest === "" ? {} : (JSON.parse(rest) as StoryRest)), ...(parameters === undefined ? {} : { parameters }) };
 }
 
 function credentialsIn(group: string): StoryCredential[] {

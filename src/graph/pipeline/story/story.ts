@@ -6,7 +6,6 @@ import { redactJson } from "#kernel/redaction/redaction";
 import { formatVersion } from "#kernel/versions";
 import type { Followed } from "#webhooks/webhooks";
 import type { AppliedFault, RequestFaultInput } from "../../worlds/fault-injection.ts";
-import { TEXT_CHARACTERS_MAX } from "../../worlds/request-log.ts";
 import type { Parsed } from "../parse.ts";
 import type { ServedPart } from "../request.ts";
 import type { Reached } from "../stages.ts";
@@ -36,10 +35,8 @@ export interface Way {
 export function storyOf(way: Way, error?: GraphError): string {
   const { reached, parsed, followed, times, fault, parts } = way;
   const tokens = tokensText(reached);
-  const parameters = parametersOf(parsed);
-  const isPlain =
-    error === undefined && times === undefined && fault === undefined && parameters === undefined && parts === undefined && isFoundByPath(reached);
-  return isPlain && !hasWritten(followed) ? storyText(tokens) : storyText(tokens, restOf(way, parameters, error));
+  const isPlain = error === undefined && times === undefined && fault === undefined && parts === undefined && isFoundByPath(reached);
+  return storyText(tokens, isPlain && !hasWritten(followed) ? undefined : restOf(way, error), parametersOf(parsed));
 }
 
 /**
@@ -60,7 +57,7 @@ function isFoundByPath({ address, node, served, dead }: Reached): boolean {
   return isVersionAsked && node?.id === address?.id && (dead === undefined || dead.length === 0);
 }
 
-function restOf({ reached, step, times, followed, fault, parts }: Way, parameters: string | undefined, error: GraphError | undefined): WritableRest {
+function restOf({ reached, step, times, followed, fault, parts }: Way, error: GraphError | undefined): WritableRest {
   const { address, node, served, concealed, dead } = reached;
   const made = error === undefined ? followed : undefined;
   const rest = {
@@ -73,7 +70,6 @@ function restOf({ reached, step, times, followed, fault, parts }: Way, parameter
       upgraded_from: served?.upgradedFrom === undefined ? undefined : formatVersion(served.upgradedFrom),
     },
     is_concealed: concealed === undefined ? undefined : (true as const),
-    parameters,
     deliveries: made?.deliveries,
     unsent: made?.unsent,
     error: error?.errorName,
@@ -88,10 +84,16 @@ function restOf({ reached, step, times, followed, fault, parts }: Way, parameter
 
 const durationsOf = (times: readonly number[]): number[] => times.slice(1).map((time, at) => Math.round((time - (times[at] as number)) * 1000));
 
+/**
+ * The greatest number of characters of the parameters' JSON. The request log has four times as many characters of the request's body, from which the
+ * parameters were read.
+ */
+const PARAMETERS_CHARACTERS_MAX = 1_024;
+
 function parametersOf(parsed: Parsed | undefined): string | undefined {
   if (parsed === undefined || !("params" in parsed.request)) return undefined;
   const { params } = parsed.request;
-  for (const _ in params as object) return redactJson(jsonExcerpt(params, TEXT_CHARACTERS_MAX)).slice(0, TEXT_CHARACTERS_MAX);
+  for (const _ in params as object) return redactJson(jsonExcerpt(params, PARAMETERS_CHARACTERS_MAX)).slice(0, PARAMETERS_CHARACTERS_MAX);
   return undefined;
 }
 
