@@ -2,7 +2,7 @@
 import { type Static, Type } from "typebox";
 import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
-import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
+import { worldTime } from "#graph/worlds/file/schema-words";
 import { unixSeconds } from "#kernel/clock";
 import { formatVersion } from "#kernel/versions";
 import { type UsedVersion, usedVersions } from "./used-versions.ts";
@@ -47,7 +47,7 @@ const readCalendar = async ({ world: { calendar } }: ControlRequest): Promise<un
 
 async function readOutlook({ deps, world, query }: ControlRequest<Static<typeof outlookQuery>>): Promise<unknown> {
   const now = unixSeconds(world.clock);
-  const at = query.at === undefined ? now : secondsOf(query.at, "at");
+  const { at = now } = query;
   const used = await usedVersions(world, deps.registry, world.requests.entries());
   return { data: used.map((one) => outlookOf(one, now, at)).sort((a, b) => b.count - a.count), paging: {} };
 }

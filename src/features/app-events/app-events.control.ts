@@ -9,7 +9,7 @@ import { countedWithin, expectEntries, met, unmet } from "#control-contract/expe
 import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
 import { NDJSON, respondWithLines } from "#control-contract/ndjson";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
-import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
+import { worldTime } from "#graph/worlds/file/schema-words";
 import type { World } from "#graph/worlds/world";
 import { isNodeId, type NodeId } from "#kernel/ids";
 import { eventKinds } from "./app-events.contract.ts";
@@ -176,9 +176,7 @@ export async function listDaySums(world: World, app: NodeId, since: number, unti
   }));
 }
 
-const timeOf = (value: unknown, parameter: string): number | undefined => (value === undefined ? undefined : secondsOf(value, parameter));
-
-const filterOf = ({ name, since }: { name?: string; since?: unknown }) => ({ name, since: timeOf(since, "since") });
+const filterOf = ({ name, since }: Static<typeof exportQuery>) => ({ name, since });
 
 async function listAppEvents(request: ControlRequest<Static<typeof logQuery>>): Promise<unknown> {
   const app = await appOf(request);
@@ -282,8 +280,7 @@ interface Span {
  * `since` is after `until`.
  */
 export function spanOf(query: Static<typeof spanQuery>, end: number): Span {
-  const since = timeOf(query.since, "since") ?? 0;
-  const until = timeOf(query.until, "until") ?? end;
+  const { since = 0, until = end } = query;
   if (since > until) throw badRequest("since must not be after until", "since");
   return { since, until };
 }

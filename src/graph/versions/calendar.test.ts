@@ -8,6 +8,7 @@ import {
   requireMigrations,
   standardCalendar,
   type VersionCalendar,
+  type VersionsEntry,
   versionsEntry,
 } from "./calendar.ts";
 import { ChangeLog } from "./changes.ts";
@@ -118,7 +119,7 @@ describe("the versions in a world file", () => {
   });
 
   test("is refused with its place", () => {
-    const refused = (entry: object) => () => calendarWith(base, entry as never);
+    const refused = (entry: object) => () => calendarWith(base, read(entry) as VersionsEntry);
     expect(refused({ marketing: [marketing("x", 0)] })).toThrow("marketing[0].version must be a version such as 25.0");
     expect(refused({ marketing: [{ ...marketing("1.0", 0), until: "x" }] })).toThrow("marketing[0].until");
     expect(refused({ marketing: [{ ...marketing("1.0", 0), released: "x" }] })).toThrow("marketing[0].released");

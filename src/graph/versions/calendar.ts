@@ -5,7 +5,7 @@
 import { type Static, Type } from "typebox";
 import { suggestion } from "#kernel/suggestion";
 import { formatVersion, parseVersion, type Version } from "#kernel/versions";
-import { described, secondsOf, WorldProblem, worldTime } from "../worlds/file/schema-words.ts";
+import { described, WorldProblem, worldTime } from "../worlds/file/schema-words.ts";
 
 export interface Release {
   readonly version: Version;
@@ -157,21 +157,17 @@ export function calendarWith(base: VersionCalendar, entry: VersionsEntry): Versi
       places.set(result, place);
       return result;
     });
-  const releaseOf = ({ version, released }: { version: string; released: number }, place: string): Release => ({
-    version: readVersion(version, `${place}.version`),
-    released: secondsOf(released, `${place}.released`),
-  });
-  const platform = itemsOf("platform", entry.platform, releaseOf);
-  const versions = itemsOf("marketing", entry.marketing, (given, place) => ({
-    ...releaseOf(given, place),
-    until: given.until === undefined ? undefined : secondsOf(given.until, `${place}.until`),
-    affects: given.affects,
-  }));
-  const migrations = itemsOf("migrations", entry.migrations, ({ name, start, end }, place) => ({
-    name,
-    start: secondsOf(start, `${place}.start`),
-    end: secondsOf(end, `${place}.end`),
-  }));
+  const versionAt = ({ version }: { readonly version: string }, place: string): Version => readVersion(version, `${place}.version`);
+  const platform = itemsOf("platform", entry.platform, (given, place): Release => ({ ...given, version: versionAt(given, place) }));
+  const versions = itemsOf(
+    "marketing",
+    entry.marketing,
+    (given, place): MarketingVersion => ({
+      ...{ until: undefined, ...given },
+      version: versionAt(given, place),
+    }),
+  );
+  const migrations = itemsOf("migrations", entry.migrations, (given) => ({ ...given }));
   const intents = (entry.migration_intents ?? []).map((version, index) => readVersion(version, `migration_intents[${index}]`));
   const added = new Set(platform.map(({ version }) => version));
   const names = new Set(migrations.map(({ name }) => name));

@@ -132,7 +132,7 @@ describe("calendars", () => {
   test("VER-3a, D-80: a grace period of less than 90 days is refused", () => {
     const versions = (until: string) => ({
       marketing: [
-        { version: "1.0", released: 0, until: until as never, affects: [] },
+        { version: "1.0", released: 0, until: Date.parse(until) / 1000, affects: [] },
         { version: "2.0", released: 100 * DAY, affects: [] },
       ],
     });
@@ -145,8 +145,8 @@ describe("calendars", () => {
     const entry: VersionsEntry = {
       marketing: [{ version: "v27.1", released: 0, affects: [] }],
       platform: [
-        { version: "26.2", released: "2026-09-01" as never },
-        { version: "26.0", released: "2026-08-01" as never },
+        { version: "26.2", released: Date.parse("2026-09-01") / 1000 },
+        { version: "26.0", released: Date.parse("2026-08-01") / 1000 },
       ],
       migration_intents: ["27.0", "23.0"],
     };

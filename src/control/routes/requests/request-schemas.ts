@@ -4,7 +4,7 @@ import type { ControlRequest } from "#control-contract/route";
 import { reasonOf } from "#graph/pipeline/story/reason";
 import { partEntry, refusalReason } from "#graph/pipeline/story/refusal-reason";
 import { deliveriesIn, readStory } from "#graph/pipeline/story/story-text";
-import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
+import { worldTime } from "#graph/worlds/file/schema-words";
 import type { RequestEntry } from "#graph/worlds/request-log";
 import type { World } from "#graph/worlds/world";
 
@@ -156,11 +156,8 @@ export const requestFilter = Type.Object({
 });
 export type RequestFilter = Static<typeof requestFilter>;
 
-/** Converts the filter `since` to world time in Unix ms. Throws an error with status 400 if the text is not a time. */
-export const sinceMsOf = ({ since }: RequestFilter): number => (since === undefined ? 0 : secondsOf(since, "since") * 1000);
-
-export function isAsked(entry: RequestEntry, filter: RequestFilter, sinceMs: number): boolean {
-  const { operation, status, status_class, method, app, search, delivery } = filter;
+export function isAsked(entry: RequestEntry, filter: RequestFilter): boolean {
+  const { operation, status, status_class, method, app, search, delivery, since = 0 } = filter;
   return (
     (operation === undefined || entry.operation === operation) &&
     (status === undefined || entry.status === status) &&
@@ -169,6 +166,6 @@ export function isAsked(entry: RequestEntry, filter: RequestFilter, sinceMs: num
     (app === undefined || entry.app === app) &&
     (search === undefined || [entry.path, entry.operation, entry.query, entry.trace_id].some((text) => text.includes(search))) &&
     (delivery === undefined || deliveriesIn(entry.story).includes(delivery)) &&
-    entry.time >= sinceMs
+    entry.time >= since * 1000
   );
 }

@@ -6,7 +6,7 @@ import { eventStream, lookRepeatedly, type SendEvent } from "#control-contract/e
 import type { ControlRequest } from "#control-contract/route";
 import type { RequestEntry } from "#graph/worlds/request-log";
 import { ALERTS_EVERY_MS, readAlerts } from "../alerts/alerts.ts";
-import { isAsked, lineShown, type RequestFilter, requestLine, sinceMsOf } from "./request-schemas.ts";
+import { isAsked, lineShown, type RequestFilter, requestLine } from "./request-schemas.ts";
 
 /** The shortest interval between two events. People would not notice it if the events came at a shorter interval. */
 const EVENT_EVERY_MS = 100;
@@ -55,15 +55,14 @@ interface Following {
   readonly hasAlerts?: boolean;
 }
 
-/** Responds with the stream of requests. Throws an error with status 400 if the filter cannot be read. */
+/** Responds with the stream of requests. */
 export function followRequests(request: ControlRequest, filter: RequestFilter, { after, hasAlerts = false }: Following = {}): Response {
   const log = request.world.requests;
-  const sinceMs = sinceMsOf(filter);
   // If the id is greater than the number of requests, it is from an earlier run of the server, so the stream begins with the next request.
   let next = after === undefined || after > log.count ? log.count : after;
   const linesSince = (): Static<typeof requestsEvent> => {
     const entries = log.from(next);
-    const asked = entries.filter((entry) => isAsked(entry, filter, sinceMs));
+    const asked = entries.filter((entry) => isAsked(entry, filter));
     const seen = log.count - next;
     next = log.count;
     return {

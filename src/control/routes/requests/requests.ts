@@ -7,7 +7,7 @@ import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { findRequest } from "#graph/worlds/passed-requests";
 import type { RequestEntry, RequestLog } from "#graph/worlds/request-log";
-import { explainedEntry, isAsked, requestFilter, seenRequest, shown, sinceMsOf, storiedEntry, storiedRequest } from "./request-schemas.ts";
+import { explainedEntry, isAsked, requestFilter, seenRequest, shown, storiedEntry, storiedRequest } from "./request-schemas.ts";
 import { followRequests, requestsEvent } from "./request-stream.ts";
 
 const listQuery = Type.Object({
@@ -46,8 +46,7 @@ type Expectation = Static<typeof expectation>;
 
 async function listRequests(request: ControlRequest<Static<typeof listQuery>>): Promise<unknown> {
   const { world, query } = request;
-  const sinceMs = sinceMsOf(query);
-  const isWanted = (entry: RequestEntry): boolean => isAsked(entry, query, sinceMs);
+  const isWanted = (entry: RequestEntry): boolean => isAsked(entry, query);
   if (wantsEvents(request))
     return eventStream(request, (send) =>
       follow(world.requests, async (entry) => {

@@ -4,7 +4,7 @@ import { badRequest, notFound } from "#control-contract/errors";
 import { EVENT_STREAM, watchStream } from "#control-contract/event-stream";
 import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
-import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
+import { worldTime } from "#graph/worlds/file/schema-words";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import { isNodeId } from "#kernel/ids";
 import { redact, redactJson } from "#kernel/redaction/redaction";
@@ -184,7 +184,7 @@ const span = Type.Object(
 );
 
 const replaySpan = ({ world, body }: ControlRequest<unknown, Static<typeof span>>) =>
-  world.webhooks.replaySpan({ sinceMs: secondsOf(body.since, "since") * 1000, callback: body.callback });
+  world.webhooks.replaySpan({ sinceMs: body.since * 1000, callback: body.callback });
 
 const changeCallback = (change: (webhooks: Webhooks, tx: Transaction, id: string) => Promise<void>) => async (request: ControlRequest) => {
   const id = idOf(request, "callback");
