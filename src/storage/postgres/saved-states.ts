@@ -46,19 +46,20 @@ const saveText = (name: string, tables: readonly string[]): string =>
     ),
   ].join("; ");
 
-/** Returns the text that finds a saved state. `is_current` is 1 if the state has the same number of migrations as the world. */
+/** Returns the text that finds a saved state: whether it has as many migrations as the world, and the tables that have rows, usually only a few. */
 const findText = (name: string): string =>
-  `SELECT CASE WHEN s.migrations = (SELECT COUNT(*) FROM migrations) THEN 1 ELSE 0 END AS is_current FROM saved_states s WHERE s.name = '${name}'`;
+  `SELECT CASE WHEN s.migrations = (SELECT COUNT(*) FROM migrations) THEN 1 ELSE 0 END AS is_current,
+   (SELECT string_agg(DISTINCT r.relation, ' ') FROM saved_rows r WHERE r.state = s.name) AS filled FROM saved_states s WHERE s.name = '${name}'`;
 
 /**
  * Returns the text that restores a state. Until the restoring transaction ends, writers on other connections wait and readers see the old content.
  * The notification at the end of the text empties the caches of all processes.
  */
-const restoreText = (schema: string, name: string | undefined, tables: readonly string[]): string =>
+const restoreText = (schema: string, tables: readonly string[], inserts: readonly string[]): string =>
   [
     `LOCK TABLE ${tables.map((table) => `"${table}"`).join(", ")} IN EXCLUSIVE MODE`,
     ...tables.map((table) => `DELETE FROM "${table}"`),
-    ...(name === undefined ? [] : tables.map((table) => restoreOne(name, table))),
+    ...inserts,
     `WITH counted AS (
        INSERT INTO fact_generations (slot, generation) VALUES (pg_backend_pid() % 256, 1)
        ON CONFLICT (slot) DO UPDATE SET generation = fact_generations.generation + 1 RETURNING slot, generation)
@@ -94,12 +95,14 @@ export class PostgresStates {
   async restore(name: string | undefined): Promise<boolean> {
     if (name !== undefined) requireStateName(name);
     return this.#together("READ COMMITTED", async (connection) => {
+      let inserts: readonly string[] = [];
       if (name !== undefined) {
-        const [found] = (await connection.execute(findText(name))).rows as { is_current: number }[];
+        const [found] = (await connection.execute(findText(name))).rows as { is_current: number; filled: string | null }[];
         if (found === undefined) return false;
         if (found.is_current !== 1) throw new StateOutdated(name);
+        inserts = found.filled?.split(" ").map((table) => restoreOne(name, table)) ?? [];
       }
-      await connection.execute(restoreText(this.#schema, name, await this.#tables(connection)));
+      await connection.execute(restoreText(this.#schema, await this.#tables(connection), inserts));
       return true;
     });
   }
