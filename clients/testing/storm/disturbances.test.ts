@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { pairsOf, type Run, readSchedule, scheduleText, singlesOf } from "./disturbances.ts";
+import { jobsFor, pairsOf, type Run, readSchedule, scheduleText, singlesOf } from "./disturbances.ts";
 import { type LoggedDelivery, type LoggedRequest, type Point, pointsOf } from "./observation.ts";
 
 const request = (operation: string, method = "GET", more: Partial<LoggedRequest> = {}): LoggedRequest => ({
@@ -94,6 +94,16 @@ describe("schedules", () => {
 
   test("are read as they are written", () => {
     for (const text of ["createLabel#1=lost-after", "createLabel#1=503+messages#1=twice"]) expect(scheduleText(readSchedule(text, run))).toBe(text);
+  });
+
+  test("run in as many worlds at a time as pay for the time to make them", () => {
+    const [waiting, quick] = ["createLabel#1=503", "createLabel#1=lost-after"].map((text) => readSchedule(text, run));
+    const many = Array.from({ length: 100 }, () => waiting ?? []);
+    // A hundred runs of 1.2 s take 10 times 1.2 s in ten worlds, which take 10 times 1.2 s to make.
+    expect(jobsFor(many, 200, 1_200)).toBe(10);
+    expect(jobsFor(many, 200, 300)).toBe(20);
+    expect(jobsFor(many, 200, 1)).toBe(64);
+    expect(jobsFor([quick ?? []], 200, 1_200)).toBe(1);
   });
 
   test("with a wrong part name what there is", () => {

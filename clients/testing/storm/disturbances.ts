@@ -203,6 +203,18 @@ export type Schedule = readonly Strike[];
 /** The time that a correct app waits because of the faults of a schedule. */
 export const waitMsOf = (schedule: Schedule): number => schedule.reduce((sum, { disturbance }) => sum + (disturbance.waitMs ?? 0), 0);
 
+/** A run spends most of its time waiting for a Retry-After, so 64 runs keep one core busy. */
+const JOBS_MAX = 64;
+
+/**
+ * The number of runs at a time. With each further world the runs wait less for each other, but a world takes time to make, on PostgreSQL a tenth of a
+ * second. The sum of both times, all runs / worlds + worlds × worldMs, is least at the square root of all runs / worldMs.
+ */
+export function jobsFor(schedules: readonly Schedule[], runMs: number, worldMs: number): number {
+  const allMs = schedules.reduce((sum, schedule) => sum + waitMsOf(schedule) + runMs, 0);
+  return Math.min(JOBS_MAX, Math.ceil(Math.sqrt(allMs / worldMs)));
+}
+
 /** The text of a schedule, by which it can be run again: `createLabel#1=lost-after+messages#2=twice`. */
 export const scheduleText = (schedule: Schedule): string =>
   schedule.map(({ point, disturbance }) => `${pointName(point)}=${disturbance.name}`).join("+");

@@ -1,5 +1,16 @@
 /** Runs a scenario under every single fault at every point, then under pairs of faults, and reports what the app does wrong. */
-import { type Choice, disturbances, pairsOf, type Run, readSchedule, type Schedule, scheduleText, singlesOf, waitMsOf } from "./disturbances.ts";
+import {
+  type Choice,
+  disturbances,
+  jobsFor,
+  pairsOf,
+  type Run,
+  readSchedule,
+  type Schedule,
+  scheduleText,
+  singlesOf,
+  waitMsOf,
+} from "./disturbances.ts";
 import { cluesOf, type Failure, failureOf, hammeredRequest } from "./failure.ts";
 import { differenceOf, type Observation, pointsOf } from "./observation.ts";
 import { type Invariant, Runner, type RunnerOptions, type RunResult } from "./runs.ts";
@@ -11,7 +22,7 @@ export interface StormOptions extends Choice {
   readonly seed?: number | undefined;
   /** The number of pairs of faults; 30 by default. */
   readonly pairs?: number | undefined;
-  /** The number of runs at a time. */
+  /** The number of runs at a time; by default as many as pay for the time to make their worlds, but at most 64. */
   readonly jobs?: number | undefined;
   /** The time limit of a run; by default ten times the duration of the run without faults, but at least 10 s. */
   readonly timeoutMs?: number | undefined;
@@ -40,8 +51,6 @@ export class StormUnusable extends Error {
 }
 
 const PAIRS = 30;
-/** A run spends most of its time waiting for a Retry-After, so 64 runs keep one core busy. */
-const JOBS = 64;
 const SEED = 1;
 const TIMEOUT_MS_MIN = 10_000;
 const TIMEOUT_FACTOR = 10;
@@ -52,15 +61,15 @@ const FIRST_TIMEOUT_MS = 120_000;
 export async function runStorm(runner: Omit<RunnerOptions, "invariants">, options: StormOptions): Promise<StormReport> {
   checkNames(options);
   const started = performance.now();
-  const { seed = SEED, pairs = PAIRS, jobs = JOBS, invariants = {}, schedule = process.env.STORM_SCHEDULE } = options;
+  const { seed = SEED, pairs = PAIRS, invariants = {}, schedule = process.env.STORM_SCHEDULE } = options;
   const runs = new Runner({ ...runner, invariants });
   try {
-    const { run, timeoutMs, undisturbed } = await learn(runs, options);
+    const { run, timeoutMs, undisturbed, worldMs } = await learn(runs, options);
+    const singles = schedule === undefined || schedule === "" ? singlesOf(run, options) : [readSchedule(schedule, run)];
+    const jobs = options.jobs ?? jobsFor([...singles, ...pairsOf(singles, pairs, seed)], undisturbed[1].durationMs, worldMs);
     const storm = new Storm(runs, run, undisturbed, { jobs, timeoutMs, onRun: options.onRun });
-    if (schedule !== undefined && schedule !== "") await storm.runAll([readSchedule(schedule, run)]);
-    else {
-      const singles = singlesOf(run, options);
-      await storm.runAll(singles);
+    await storm.runAll(singles);
+    if (schedule === undefined || schedule === "") {
       // A pair shows nothing new if one of its faults already makes the scenario fail alone.
       const passed = singles.filter((one) => !storm.hasFailed(scheduleText(one)));
       await storm.runAll(pairsOf(passed, pairs, seed));
@@ -80,7 +89,8 @@ function checkNames({ only = [], without = [] }: Choice): void {
 interface Learned {
   readonly run: Run;
   readonly timeoutMs: number;
-  readonly undisturbed: readonly Observation[];
+  readonly undisturbed: readonly [RunResult, RunResult];
+  readonly worldMs: number;
 }
 
 /**
@@ -102,11 +112,12 @@ async function learn(runs: Runner, { timeoutMs }: StormOptions): Promise<Learned
   if (points.length === 0)
     throw new StormUnusable("the scenario sent no request to the world of its run, and got no webhook: use PLAZA_BASE_URL, or the world's baseUrl");
   const slowest = Math.max(first.durationMs, second.durationMs);
-  const { startedAt, expiries } = await runs.timesOf();
+  const { startedAt, expiries, worldMs } = await runs.timesOf();
   return {
     run: { points, startedAt, expiries },
     timeoutMs: timeoutMs ?? Math.max(TIMEOUT_MS_MIN, Math.ceil(slowest * TIMEOUT_FACTOR)),
     undisturbed: [first, second],
+    worldMs,
   };
 }
 
