@@ -131,9 +131,12 @@ onEachDatabase("nodes", (database) => {
   test("a role of an app names a user or a microblog user, and not both", async () => {
     const { request } = await openControl({ database, world: fullWorld });
     const role = "developer";
-    for (const one of [{ role }, { role, user: "3001", microblog_user: "7001" }]) {
+    for (const [one, parameter] of [
+      [{ role }, "roles[1].user"],
+      [{ role, user: "3001", microblog_user: "7001" }, "roles[1].microblog_user"],
+    ] as const) {
       const { status, body } = await request("PATCH", "nodes/apps/1001", { roles: [{ role, user: "3001" }, one] });
-      expect({ status, parameter: body.error.parameter }).toEqual({ status: 400, parameter: "roles[1]" });
+      expect({ status, parameter: body.error.parameter }).toEqual({ status: 400, parameter });
     }
   });
 
