@@ -91,7 +91,7 @@ const READS_ALL: readonly (readonly [statement: string, why: string])[] = [
   ["DELETE FROM passed_requests", "once, when a person is erased; it holds requests on their way to another process"],
   ["t.is_on_map = 1", "the map: its index holds those that are live, all of which are looked at"],
   ["SELECT CAST(a.id AS TEXT) AS id FROM ads a WHERE a.app =", "once, when an app is deleted"],
-  ["a.app_connections LIKE $1", "once, when an owner is deleted"],
+  ["t.app_connections LIKE $1", "once, when an owner is deleted"],
   ["DELETE FROM tokens WHERE app = $1 OR", "once, when an owner is deleted"],
   ["UPDATE tokens SET user_id = NULL", "once, when a person is deleted"],
   ["SELECT c.hash FROM login_codes c WHERE c.app = $1 OR", "once, when an owner is deleted; codes are kept for a day"],
