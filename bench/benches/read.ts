@@ -17,7 +17,7 @@ export const bench: Bench = {
       await checkSameResponse(plaza, floor, request);
       const requestOf = () => request;
       const pairs = await alternate({ server: plaza, requestOf }, { server: floor, requestOf }, { ...options, connections: CONNECTIONS });
-      return againstFloor(pairs, 0.5);
+      return againstFloor(pairs, 0.8);
     } finally {
       await Promise.all([plaza.stop(), floor.stop()]);
     }

@@ -45,7 +45,7 @@ export const bench: Bench = {
         {
           name: "deliveries per second and core (Plaza divided by floor)",
           ...spreadOf(measured.map(({ plaza, floor }) => floor.cpu_us / plaza.cpu_us)),
-          goal: { at_least: 0.4 },
+          goal: { at_least: 0.55 },
         },
         {
           name: "deliveries per second and core",

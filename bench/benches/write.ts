@@ -22,7 +22,7 @@ export const bench: Bench = {
     try {
       await checkSameResponse(plaza, floor, { ...requestOf(0), number: { kind: "counted", first: 0 } });
       const pairs = await alternate({ server: plaza, requestOf }, { server: floor, requestOf }, { ...options, connections: CONNECTIONS });
-      return againstFloor(pairs, 0.5);
+      return againstFloor(pairs, 0.65);
     } finally {
       await Promise.all([plaza.stop(), floor.stop()]);
     }
