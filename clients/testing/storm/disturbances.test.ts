@@ -89,6 +89,17 @@ describe("the points of a run", () => {
   });
 });
 
+test("a webhook about a page or account that the scenario makes is found among all of its field, because its id differs in each run", () => {
+  const deliveries = [delivery("messages"), delivery("messages", { entity: "9001" }), delivery("messages")];
+  const run = runOf(pointsOf({ requests: [], deliveries, nodes: new Map() }, new Set(["4001"])));
+  const faults = singlesOf(run, { only: ["twice"] }).flatMap((strikes) => strikes.map(({ point, disturbance }) => disturbance.faultAt(point, run)));
+  expect(faults.map(({ skip, node }) => [skip, node])).toEqual([
+    [0, "4001"],
+    [1, undefined],
+    [1, "4001"],
+  ]);
+});
+
 describe("schedules", () => {
   const run = runOf(observed([request("createLabel", "POST"), request("listLabels")], [delivery("messages")]));
 

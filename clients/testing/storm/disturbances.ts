@@ -49,9 +49,9 @@ const isWebhook = ({ kind }: Point): boolean => kind === "webhook";
 const bytesOf = ({ request }: Point): number => Buffer.byteLength(request?.response_body ?? "");
 
 const atRequest = (point: Point, effect: FaultBody): FaultBody => ({ operation: point.name, skip: point.skip, times: 1, ...effect });
-const atWebhook = ({ name, skip, delivery }: Point, effect: FaultBody): FaultBody => ({
+const atWebhook = ({ name, skip, entity }: Point, effect: FaultBody): FaultBody => ({
   ...{ webhook: name, skip, times: 1, ...effect },
-  ...(delivery === undefined ? {} : { node: delivery.entity }),
+  ...(entity === undefined ? {} : { node: entity }),
 });
 
 const LOOK_FIRST =

@@ -63,7 +63,7 @@ export interface Point {
   readonly nth: number;
   /**
    * The number of requests or webhooks that a fault at this point lets pass: earlier requests of the operation, or earlier webhooks of the field about
-   * the same page or account, which are sent in the order of their events.
+   * the same page or account, which one callback gets in the order of their events. Without `entity`, all earlier webhooks of the field.
    */
   readonly skip: number;
   /** The logged request. Left out for a request inside a batch, because only the whole batch has an entry in the log. */
@@ -71,6 +71,8 @@ export interface Point {
   /** Whether this is one request of a batch or of `ids=`. A request inside a batch or `ids=` has no response of its own that could get lost. */
   readonly isPart?: true;
   readonly delivery?: LoggedDelivery;
+  /** The page or account that the webhook is about. Left out if the page or account has another id in each run, because the scenario makes it. */
+  readonly entity?: string;
 }
 
 export const pointName = ({ name, nth }: Pick<Point, "name" | "nth">): string => `${name}#${nth}`;
@@ -81,8 +83,9 @@ const UNKNOWN = "unknown";
 /**
  * Lists the points of a run at which a fault can strike. Each request of a batch counts as a request of its own operation, as it does for faults
  * (D-375). A read that is repeated unchanged, for example by a program that waits, is one point. A webhook without a callback is not a point.
+ * `entities` has the pages and accounts that every run has; by default all have the same ids in every run.
  */
-export function pointsOf({ requests, deliveries }: Observation): readonly Point[] {
+export function pointsOf({ requests, deliveries }: Observation, entities?: ReadonlySet<string>): readonly Point[] {
   const points: Point[] = [];
   const counts = new Map<string, number>();
   /** Returns the number of earlier calls with the same key. */
@@ -106,7 +109,10 @@ export function pointsOf({ requests, deliveries }: Observation): readonly Point[
   for (const delivery of deliveries) {
     const { callback, field, entity } = delivery;
     // The state of a webhook is not considered, because it depends on the speed of the machine whether the last webhooks reach an app that ends.
-    if (callback !== undefined) add({ kind: "webhook", name: field, skip: count(`${field} of ${entity}`), delivery });
+    if (callback === undefined) continue;
+    const [ofField, ofEntity] = [count(`all ${field}`), count(`${field} of ${entity}`)];
+    if (entities === undefined || entities.has(entity)) add({ kind: "webhook", name: field, skip: ofEntity, delivery, entity });
+    else add({ kind: "webhook", name: field, skip: ofField, delivery });
   }
   return points;
 }

@@ -108,7 +108,7 @@ async function learn(runs: Runner, { timeoutMs }: StormOptions): Promise<Learned
   const difference = differenceOf(first, second);
   if (difference !== undefined)
     throw new StormUnusable(`two undisturbed runs of the scenario differ (${difference}); make the scenario repeatable first`);
-  const points = pointsOf(second);
+  const points = pointsOf(second, new Set(first.deliveries.map(({ entity }) => entity)));
   if (points.length === 0)
     throw new StormUnusable("the scenario sent no request to the world of its run, and got no webhook: use PLAZA_BASE_URL, or the world's baseUrl");
   const slowest = Math.max(first.durationMs, second.durationMs);
