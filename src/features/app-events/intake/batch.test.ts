@@ -12,7 +12,7 @@ import type { Transaction } from "#storage/database";
 import { type Sql, sql } from "#storage/sql";
 import { listEventNames, logEntry } from "../app-events.control.ts";
 import { findTies } from "../log/devices.store.ts";
-import { type FingerprintKey, keyIn, keyNumber, periodOf } from "../log/fingerprints.ts";
+import { type FingerprintKey, keyIn, keyNumber, keyOfApp, periodOf } from "../log/fingerprints.ts";
 import { deleteEventsOfApp, insertEvents, listEvents, readSums } from "../log/log.store.ts";
 import { storeBatch } from "./batch.ts";
 import { insertNames } from "./intake.store.ts";
@@ -147,7 +147,7 @@ onEachDatabase("a batch of app events", (kind) => {
 
   test("D-71: an event whose key has the same number as another key is not its duplicate", async () => {
     const world = await open();
-    const key = keyIn(periodOf(NOON), keyNumber("buy", "a", KEY));
+    const key = keyIn(periodOf(NOON), keyNumber("buy", "a", keyOfApp(KEY, APP)));
     await world.database.write((tx) => insertEvents(tx, [APP, 1, 0, NOON, NOON, "sell", "b", key, null, "", "", 1, "{}"]));
     const report = reportOf([eventOf({ event_id: "a" })]);
     expect([await store(world, [report]), await store(world, [report])]).toEqual([[{ duplicates: new Set() }], [{ duplicates: new Set([0]) }]]);

@@ -13,7 +13,7 @@ import type { Transaction } from "#storage/database";
 import type { SqlValue } from "#storage/sql";
 import { DAY_SECONDS, DEDUP_WINDOW_SECONDS } from "../app-events.limits.ts";
 import { type IndexedRequest, indexDevices, kindName } from "../log/devices.store.ts";
-import { type FingerprintKey, keyIn, keyNumber, keyText, periodOf, periodsNear } from "../log/fingerprints.ts";
+import { type FingerprintKey, keyIn, keyNumber, keyOfApp, keyText, periodOf, periodsNear } from "../log/fingerprints.ts";
 import { JoinedIds } from "../log/joined-ids.store.ts";
 import { ALL_DAYS, addSums, type EventSum, findKeyedEvents, insertEvents, lastRequestOf } from "../log/log.store.ts";
 import { countActiveNames, findNames, insertNames } from "./intake.store.ts";
@@ -64,7 +64,7 @@ class AppBatch {
   constructor(tx: Transaction, app: NodeId, key: FingerprintKey, lastRequest: number) {
     this.#tx = tx;
     this.#app = app;
-    this.#key = key;
+    this.#key = keyOfApp(key, app);
     this.#lastRequest = lastRequest;
   }
 
@@ -76,13 +76,13 @@ class AppBatch {
       this.#findKeys(reports),
     ]);
     const outcomes = reports.map((report) => this.#take(report, quota, devices));
-    await quota.store();
-    await devices.store();
+    // The writes of a batch are sent together, too.
+    const writes = [quota.store(), devices.store()];
     if (this.#rows.length > 0) {
-      await insertEvents(this.#tx, this.#rows);
-      await addSums(this.#tx, this.#app, withTotals([...this.#sums.values()]));
-      await indexDevices(this.#tx, this.#app, this.#requests);
+      const sums = withTotals([...this.#sums.values()]);
+      writes.push(insertEvents(this.#tx, this.#rows), addSums(this.#tx, this.#app, sums), indexDevices(this.#tx, this.#app, this.#requests));
     }
+    await Promise.all(writes);
     return outcomes;
   }
 

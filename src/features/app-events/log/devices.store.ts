@@ -62,14 +62,11 @@ export async function indexDevices(tx: Transaction, app: NodeId, requests: reado
     const set = identities.join("\u0000");
     for (const identity of identities) ties.set(`${identity}\u0000${set}`, [app, fingerprintOf(identity), fingerprintOf(set), request]);
   }
-  await insertRows(tx, sql`INSERT INTO app_event_devices (app, fingerprint, request)`, 3, devices, "ON CONFLICT DO NOTHING");
-  await insertRows(
-    tx,
-    sql`INSERT INTO app_event_ties (app, fingerprint, signature, request)`,
-    4,
-    [...ties.values()].flat(),
-    "ON CONFLICT (app, fingerprint, signature) DO UPDATE SET request = excluded.request",
-  );
+  const newest = "ON CONFLICT (app, fingerprint, signature) DO UPDATE SET request = excluded.request";
+  await Promise.all([
+    insertRows(tx, sql`INSERT INTO app_event_devices (app, fingerprint, request)`, 3, devices, "ON CONFLICT DO NOTHING"),
+    insertRows(tx, sql`INSERT INTO app_event_ties (app, fingerprint, signature, request)`, 4, [...ties.values()].flat(), newest),
+  ]);
 }
 
 /** A range of request numbers from `first` to `last`, including both. */

@@ -1,7 +1,18 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { DEDUP_WINDOW_SECONDS, LOG_TIME_MAX } from "../app-events.limits.ts";
-import { type FingerprintKey, fingerprintKeyOf, fingerprintOf, KEY_BYTES, keyIn, keyNumber, keyText, periodOf, periodsNear } from "./fingerprints.ts";
+import {
+  type FingerprintKey,
+  fingerprintKeyOf,
+  fingerprintOf,
+  KEY_BYTES,
+  keyIn,
+  keyNumber,
+  keyOfApp,
+  keyText,
+  periodOf,
+  periodsNear,
+} from "./fingerprints.ts";
 
 const all = Array.from({ length: 200_000 }, (_, at) => at);
 
@@ -61,6 +72,13 @@ test("event keys with equal numbers under one secret have different ones under a
   const pairs = [...Map.groupBy(ids, (id) => keyNumber("buy", id, [1, 2])).values()].filter(({ length }) => length > 1);
   expect(pairs.length).toBeGreaterThan(0);
   for (const pair of pairs) expect(new Set(pair.map((id) => keyNumber("buy", id, [3, 4]))).size).toBe(pair.length);
+});
+
+test("equal event keys of two apps have different numbers, and different places", () => {
+  const numbersOf = (app: string) => ["a", "order-1007-1"].map((id) => keyNumber("buy", id, keyOfApp([1, 2], app)));
+  const places = ["1001", "1002"].map((app) => numbersOf(app).map((number) => Math.floor(number / 2 ** 20)));
+  expect(numbersOf("1001")).toEqual(numbersOf("1001"));
+  expect(new Set(places.flat()).size).toBe(4);
 });
 
 test("event ids that differ only in their last three characters are neighbours in the index, other ids are not", () => {

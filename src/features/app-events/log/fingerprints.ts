@@ -75,8 +75,18 @@ export const periodOf = (time: number): number => Math.floor(time / PERIOD_SECON
 /** Returns the key of an event: the event's name, which contains no line break (D-70), and the event's `event_id`. */
 export const keyText = (name: string, eventId: string): string => `${name}\n${eventId}`;
 
-/** The number of characters at the end of an `event_id` that do not decide where the log's index stores the event's key. */
+/** Derives the key for the event keys of one app, so that equal event keys of two apps have different numbers. */
+export function keyOfApp(key: FingerprintKey, app: string): FingerprintKey {
+  const own = fingerprintOf(app, key);
+  return [own | 0, Math.floor(own / 2 ** 32)];
+}
+
+/**
+ * The number of characters at the end of an `event_id` that do not decide where the log's index stores the event's key: a counter up to 999, whose
+ * keys fill some five pages of the index.
+ */
 const COUNTER_CHARACTERS = 3;
+/** The bits of a key's number. Together with the period of a time in the year 9999, which has 19 bits, a number can have 53 bits. */
 const PLACE_BITS = 14;
 const KEY_BITS = 20;
 

@@ -14,13 +14,15 @@ const SIZES = [128, 64, 32, 16, 8, 4, 2, 1] as const;
  * statement, for example with `ON CONFLICT DO NOTHING`.
  */
 export async function insertRows(tx: Transaction, head: Sql, columns: number, values: readonly SqlValue[], tail = ""): Promise<void> {
+  const sent: Promise<number>[] = [];
   for (let at = 0; at < values.length; ) {
     const size = SIZES.find((one) => one * columns <= values.length - at) ?? 1;
     const rows = textOnce(`${size} rows of ${columns} ${tail}`, () => `VALUES ${new Array(size).fill(placeholders(columns)).join(", ")} ${tail}`);
     const end = at + size * columns;
-    await tx.run(append(head, rows, values.slice(at, end)));
+    sent.push(tx.run(append(head, rows, values.slice(at, end))));
     at = end;
   }
+  await Promise.all(sent);
 }
 
 /**
