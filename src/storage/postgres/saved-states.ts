@@ -95,14 +95,18 @@ export class PostgresStates {
   async restore(name: string | undefined): Promise<boolean> {
     if (name !== undefined) requireStateName(name);
     return this.#together("READ COMMITTED", async (connection) => {
+      const tables = await this.#tables(connection);
       let inserts: readonly string[] = [];
       if (name !== undefined) {
+        // A process that saves a state of the same name waits, so that the state is the same when its rows are inserted.
+        await connection.execute("LOCK TABLE saved_states IN SHARE MODE");
         const [found] = (await connection.execute(findText(name))).rows as { is_current: number; filled: string | null }[];
         if (found === undefined) return false;
         if (found.is_current !== 1) throw new StateOutdated(name);
-        inserts = found.filled?.split(" ").map((table) => restoreOne(name, table)) ?? [];
+        const filled = new Set(found.filled?.split(" "));
+        inserts = tables.filter((table) => filled.has(table)).map((table) => restoreOne(name, table));
       }
-      await connection.execute(restoreText(this.#schema, await this.#tables(connection), inserts));
+      await connection.execute(restoreText(this.#schema, tables, inserts));
       return true;
     });
   }
