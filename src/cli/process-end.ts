@@ -1,4 +1,4 @@
-/** Ends the program after a signal, or with an error message if the program could not start. */
+/** Ends the program after a signal, or with an error message if a command fails. */
 import type { RunningPlaza } from "#main";
 import { errorFields, Log } from "#telemetry/log";
 import { FAILED, fail, WRONG_USE } from "./terminal/output.ts";
@@ -68,7 +68,7 @@ function messageOf(error: Error): string {
 
 /**
  * Reports the error of a command, and resolves with the exit code. If the error's message is meant for the user, it is printed as one line; otherwise
- * the error is logged with its stack. The exit code is `WRONG_USE` also if a problem outside the program, such as a full disk, prevents the start.
+ * the error is logged with its stack. The exit code is `WRONG_USE` also if a problem outside the program, such as a full disk, prevents the command.
  */
 export async function report(error: unknown, log = new Log({ level: "error", isPretty: true })): Promise<number> {
   if (error instanceof Error && (isWrongUse(error) || PLAIN_FAILURES.includes(error.name))) fail(messageOf(error));

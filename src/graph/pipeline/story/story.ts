@@ -85,8 +85,8 @@ function restOf({ reached, step, times, followed, fault, parts }: Way, error: Gr
 const durationsOf = (times: readonly number[]): number[] => times.slice(1).map((time, at) => Math.round((time - (times[at] as number)) * 1000));
 
 /**
- * The greatest number of characters of the parameters' JSON. The request log has four times as many characters of the request's body, from which the
- * parameters were read.
+ * The greatest number of characters of the parameters' JSON. The request log has four times as many characters of the query and of the body, from
+ * which the parameters were read.
  */
 const PARAMETERS_CHARACTERS_MAX = 1_024;
 
