@@ -60,7 +60,8 @@ interface Line {
 class Senders {
   readonly #server: Server;
   readonly #parts: readonly string[];
-  readonly #first: number;
+  /** Returns the number in the request that is sent at this place. */
+  readonly #numberOf: (index: number) => number;
   readonly #free: Socket<Line>[] = [];
   readonly #lines: Promise<Socket<Line>>[] = [];
   readonly #waiting: { readonly text: string; readonly dueMs: number }[] = [];
@@ -70,11 +71,12 @@ class Senders {
   constructor(server: Server, request: LoadRequest) {
     this.#server = server;
     this.#parts = rawRequest(request, server.port).split("{number}");
-    this.#first = request.number?.first ?? 0;
+    const { number } = request;
+    this.#numberOf = (index) => (number?.first ?? 0) + (number?.kind === "random" ? Math.floor(Math.random() * number.amount) : index);
   }
 
   send(index: number, dueMs: number): void {
-    this.#waiting.push({ text: this.#parts.join(String(this.#first + index).padStart(8, "0")), dueMs });
+    this.#waiting.push({ text: this.#parts.join(String(this.#numberOf(index)).padStart(8, "0")), dueMs });
     const free = this.#free.pop();
     if (free !== undefined) this.#sendNext(free);
     else if (this.#lines.length < LINES_MAX) this.#lines.push(this.#open());
