@@ -71,7 +71,7 @@ const lists: Readonly<Record<string, Length>> = {
 /** Functions that call a function for each item; each item counts as one step. */
 const perItem = ["map", "filter", "forEach", "find", "some", "every", "reduce", "flatMap", "sort", "toSorted", "flat", "includes"] as const;
 const bytes: Readonly<Record<string, Length>> = {
-  ...{ subarray: none, slice: copied, indexOf: searched, includes: lengthOf, set: argument, fill: lengthOf, toString: lengthOf, equals: none },
+  ...{ subarray: none, slice: copied, indexOf: searched, includes: lengthOf, set: argument, fill: lengthOf, toString: copied, equals: none },
   ...{ latin1Slice: none, utf8Slice: none, copy: lengthOf },
 };
 
