@@ -55,8 +55,10 @@ export async function expectServer({ baseUrl, controlUrl, controlKey }: GivenSer
   if (status !== 200) throw new ConfigProblem(urlOption, `${origin} is not a control API: GET ${pathname} returned ${status}`);
 }
 
-/** `plaza conform`: checks any server against the interface, clause by clause. */
-/** Runs the conformance cases. Resolves with the exit code: 0 if all cases passed, 1 if one failed or none ran, 2 if an option is wrong. */
+/**
+ * `plaza conform`: checks any server against the interface, clause by clause. Resolves with the exit code: 0 if all cases passed, 1 if one failed or
+ * none ran, 2 if an option is wrong.
+ */
 export function conform(given: Given): Promise<number> {
   return exitCodeOf(async () => {
     const { base_url: baseUrl, control_url: controlUrl, control_key: controlKey, profile = "strict" } = given;
